@@ -1,0 +1,190 @@
+"""What a parsed document is: three tables, its sections and its profile. Values only, no file is opened here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from arbiter_rag.contract import Box, CandidateScope, DocumentRef, HeadingSource
+
+FRONT = "front"
+"""Section id of the text before the first heading."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One heading and what stands under it. Rows index `line_df`; `own_end` and `full_end` are exclusive.
+
+    Attributes:
+        start: Row of the first line that belongs to it (its heading line, or where the outline points).
+        own_end: Row behind its last line before the next heading of any level.
+        full_end: Row behind its last line before the next heading of its own or a higher level.
+        heading_rows: How many rows from `start` are the printed heading itself (0: it was not found in the text).
+    """
+
+    section_id: str
+    level: int
+    parent: str | None
+    title: str
+    number: str
+    breadcrumb: str
+    source: HeadingSource
+    start: int
+    own_end: int
+    full_end: int
+    heading_rows: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentProfile:
+    """What is known about a document before any question.
+
+    Attributes:
+        pages: Number of PDF pages.
+        pages_without_text: 1-based pages on which no text was found (scans, pictures, blank).
+        headings: Where the sections came from.
+        notes: Sentences about what was odd ("12 of 48 outline entries point nowhere").
+    """
+
+    pages: int
+    pages_without_text: tuple[int, ...] = ()
+    headings: HeadingSource = "none"
+    notes: tuple[str, ...] = ()
+
+
+class ParsedDocument:
+    """A document as three pandas tables; build it with `from_pdf` or `from_frames`, and treat the tables as read-only.
+
+    Attributes:
+        doc_id: Stable id: by default the first 12 hex digits of the SHA-256 of the bytes.
+        name: For a person: the file's name.
+        sha256: SHA-256 of the bytes, None when there were none.
+        line_df: One row a visual line in reading order. Columns: page, line (int32, 1-based, line counts within its
+            page), text (str; the cells of a table row are joined by a tab), x0, y0, x1, y1 (float32, points, origin
+            top left; NaN when unknown), font_size (float32, NaN when unknown), bold (bool), furniture (bool: a
+            running header, footer or page number), section_id (str).
+        page_df: One row a page. Columns: page, page_label (str), width, height (float32), lines (int32).
+        toc_df: One row a section. Columns: section_id, level, parent, title, number, page, line, breadcrumb, source,
+            own_page_end, own_line_end, full_page_end, full_line_end (inclusive ends).
+        sections: The same as typed values; `front` comes first where text stands before the first heading.
+        profile: See `DocumentProfile`.
+
+    Inside the library a line is named by its *row*: its 0-based position in `line_df`.
+    """
+
+    def __init__(
+        self,
+        *,
+        doc_id: str,
+        name: str,
+        sha256: str | None,
+        line_df: pd.DataFrame,
+        page_df: pd.DataFrame,
+        toc_df: pd.DataFrame,
+        sections: tuple[Section, ...],
+        profile: DocumentProfile,
+    ) -> None:
+        self.doc_id = doc_id
+        self.name = name
+        self.sha256 = sha256
+        self.line_df = line_df
+        self.page_df = page_df
+        self.toc_df = toc_df
+        self.sections = sections
+        self.profile = profile
+
+    def __repr__(self) -> str:
+        return (
+            f"ParsedDocument({self.name!r}, pages={self.profile.pages}, lines={len(self.line_df)}, "
+            f"sections={len(self.sections)}, headings={self.profile.headings!r})"
+        )
+
+    def __len__(self) -> int:
+        """Number of lines."""
+        return len(self.line_df)
+
+    # Plain tuples and arrays: pandas row access is a thousand times slower, and every question walks these.
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """Text of each row."""
+        return tuple(self.line_df["text"].tolist())
+
+    @cached_property
+    def pages(self) -> tuple[int, ...]:
+        """1-based page of each row."""
+        return tuple(self.line_df["page"].tolist())
+
+    @cached_property
+    def lines(self) -> tuple[int, ...]:
+        """1-based line within its page of each row."""
+        return tuple(self.line_df["line"].tolist())
+
+    @cached_property
+    def furniture(self) -> tuple[bool, ...]:
+        """Whether each row is a running header, footer or page number."""
+        return tuple(self.line_df["furniture"].tolist())
+
+    @cached_property
+    def _page_starts(self) -> np.ndarray:
+        pages = self.line_df["page"].to_numpy()
+        return np.searchsorted(pages, np.arange(1, self.profile.pages + 2))
+
+    def page_rows(self, page: int) -> tuple[int, int]:
+        """Rows (start, end) of a 1-based page; end is exclusive, both are equal for a page without lines."""
+        return int(self._page_starts[page - 1]), int(self._page_starts[page])
+
+    @cached_property
+    def section_index(self) -> tuple[int, ...]:
+        """Position in `sections` of the section each row belongs to (the deepest whose heading stands above it)."""
+        at = {s.section_id: i for i, s in enumerate(self.sections)}
+        return tuple(at[s] for s in self.line_df["section_id"].tolist())
+
+    def section_of(self, row: int) -> Section:
+        """The section a row belongs to."""
+        return self.sections[self.section_index[row]]
+
+    @cached_property
+    def page_labels(self) -> tuple[str, ...]:
+        """Printed label of each page, in order."""
+        return tuple(self.page_df["page_label"].tolist())
+
+    def scope(self, start: int, end: int) -> CandidateScope:
+        """The rows from `start` up to and without `end` as pages and lines."""
+        last = max(start, end - 1)
+        return CandidateScope(
+            doc_id=self.doc_id,
+            page_start=self.pages[start],
+            page_end=self.pages[last],
+            line_start=self.lines[start],
+            line_end=self.lines[last],
+            section_id=self.section_of(start).section_id,
+        )
+
+    def rows(self, scope: CandidateScope) -> tuple[int, int]:
+        """Rows (start, exclusive end) of a scope of this document."""
+        first, _ = self.page_rows(scope.page_start)
+        last, _ = self.page_rows(scope.page_end)
+        return first + scope.line_start - 1, last + scope.line_end
+
+    def text(self, start: int, end: int) -> str:
+        """Text of the rows from `start` up to and without `end`, a line each."""
+        return "\n".join(self.texts[start:end])
+
+    def boxes(self, start: int, end: int) -> tuple[Box, ...]:
+        """One box a row; empty when the document has no coordinates."""
+        part = self.line_df.iloc[start:end]
+        if part[["x0", "y0", "x1", "y1"]].isna().to_numpy().any():
+            return ()
+        return tuple(
+            Box(page=int(p), x0=float(a), y0=float(b), x1=float(c), y1=float(d))
+            for p, a, b, c, d in zip(part["page"], part["x0"], part["y0"], part["x1"], part["y1"], strict=True)
+        )
+
+    @property
+    def ref(self) -> DocumentRef:
+        """What results say about this document."""
+        return DocumentRef(doc_id=self.doc_id, name=self.name, sha256=self.sha256, pages=self.profile.pages)

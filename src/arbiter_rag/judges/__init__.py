@@ -1,0 +1,1 @@
+"""One file, one judge; the only code that reaches an LLM."""
