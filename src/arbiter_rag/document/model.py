@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import pandas as pd
 
 from arbiter_rag.contract import Box, CandidateScope, DocumentRef, HeadingSource
+
+T = TypeVar("T")
 
 FRONT = "front"
 """Section id of the text before the first heading."""
@@ -95,6 +100,25 @@ class ParsedDocument:
         self.toc_df = toc_df
         self.sections = sections
         self.profile = profile
+        self._derived: dict[str, Any] = {}
+        self._lock = threading.RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is derived can be made again; a lock cannot travel.
+        return {k: v for k, v in self.__dict__.items() if k not in ("_derived", "_lock")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _derived={}, _lock=threading.RLock())
+
+    def derived(self, name: str, build: Callable[[ParsedDocument], T]) -> T:
+        """What `build` makes of this document, made at most once whichever threads ask, and freed with it."""
+        found = self._derived.get(name)
+        if found is None:
+            with self._lock:
+                found = self._derived.get(name)
+                if found is None:
+                    found = self._derived[name] = build(self)
+        return cast("T", found)
 
     def __repr__(self) -> str:
         return (

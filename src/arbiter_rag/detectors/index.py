@@ -1,0 +1,142 @@
+"""What is computed once for a document so that a question costs milliseconds: its terms by row, windows, pages, titles."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arbiter_rag.detectors.bm25 import Bm25
+from arbiter_rag.document import ParsedDocument
+from arbiter_rag.language import Analyzer, analyzer, detect_language
+
+WINDOW = 12
+STRIDE = 6
+SHORTEST = 4
+"""Windows are 12 lines, one every 6, inside one section; a rest under 4 lines joins the window before it."""
+
+_BROKEN_WORD = re.compile(r"(\w+)[-\u00ad\u2010]$")
+_FIRST_WORD = re.compile(r"^(\w+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Title:
+    """One section's title as terms: `terms` of the title itself, `path` of it and its parents, `number` folded."""
+
+    terms: frozenset[int]
+    path: frozenset[int]
+    content: int
+    number: str
+
+
+class DocumentIndex:
+    """A document's terms, as arrays.
+
+    Attributes:
+        document: The document.
+        language: Its main language, ISO 639-1 or `und`.
+        analyzer: What made the terms; questions must be analysed with the same.
+        vocabulary: Term -> id.
+        row_ptr, row_terms: Terms of row r are `row_terms[row_ptr[r]:row_ptr[r + 1]]` (none for furniture).
+        starts, ends: Rows of each window, `ends` exclusive.
+        windows: BM25 over windows; a window also holds the terms of its section's path, as a heading stands for all
+            that is under it.
+        by_page: BM25 over whole pages.
+        titles: One `Title` a section, in the document's order.
+    """
+
+    def __init__(self, document: ParsedDocument) -> None:
+        self.document = document
+        self.language = detect_language(_sample(document))
+        self.analyzer: Analyzer = analyzer(self.language)
+        self.vocabulary: dict[str, int] = {}
+        self.row_ptr, self.row_terms = self._row_terms()
+        self.titles = tuple(self._title(i) for i in range(len(document.sections)))
+        self.starts, self.ends = _windows(document)
+        self.windows = self._window_model()
+        self.by_page = self._page_model()
+
+    def ids(self, text: str) -> list[int]:
+        """Ids of the text's terms that occur in the document, in order; a term that does not occur gives -1."""
+        return [self.vocabulary.get(term, -1) for term in self.analyzer.terms(text)]
+
+    def _intern(self, text: str) -> list[int]:
+        vocabulary = self.vocabulary
+        return [vocabulary.setdefault(term, len(vocabulary)) for term in self.analyzer.terms(text)]
+
+    def _row_terms(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        flat: list[int] = []
+        ptr = [0]
+        texts, furniture = self.document.texts, self.document.furniture
+        for row, text in enumerate(texts):
+            if not furniture[row]:
+                flat.extend(self._intern(text))
+                joined = _joined_word(text, texts[row + 1]) if row + 1 < len(texts) else None
+                if joined:
+                    flat.extend(self._intern(joined))
+            ptr.append(len(flat))
+        return np.asarray(ptr, dtype=np.int64), np.asarray(flat, dtype=np.int64)
+
+    def _title(self, position: int) -> Title:
+        section = self.document.sections[position]
+        terms = frozenset(self._intern(section.title))
+        content = sum(1 for t in self.analyzer.tokens(section.title) if not self.analyzer.is_stop(t.term))
+        return Title(terms, frozenset(self._intern(section.breadcrumb)) | terms, content, section.number.casefold())
+
+    def _window_model(self) -> Bm25:
+        lengths = self.row_ptr[self.ends] - self.row_ptr[self.starts]
+        total = int(lengths.sum())
+        # Token t of window w sits at row_ptr[starts[w]] + (t - first token of w): all windows' tokens without a loop.
+        owner = np.repeat(np.arange(len(self.starts)), lengths)
+        first = np.repeat(np.cumsum(lengths) - lengths, lengths)
+        at = np.repeat(self.row_ptr[self.starts], lengths) + (np.arange(total) - first)
+        sections = self.document.section_index
+        paths = [self.titles[sections[s]].path for s in self.starts.tolist()]
+        path_terms = [t for path in paths for t in sorted(path)]
+        path_owner = np.repeat(np.arange(len(paths)), [len(path) for path in paths])
+        terms = np.concatenate([self.row_terms[at], np.asarray(path_terms, dtype=np.int64)])
+        return Bm25(terms, np.concatenate([owner, path_owner]), len(self.vocabulary), len(self.starts))
+
+    def _page_model(self) -> Bm25:
+        pages = np.asarray(self.document.pages, dtype=np.int64) - 1
+        owner = np.repeat(pages, np.diff(self.row_ptr)) if len(pages) else np.empty(0, dtype=np.int64)
+        return Bm25(self.row_terms, owner, len(self.vocabulary), self.document.profile.pages)
+
+
+def _joined_word(text: str, following: str) -> str | None:
+    """The word that a hyphen at the line's end splits, put together again."""
+    head = _BROKEN_WORD.search(text.rstrip())
+    tail = _FIRST_WORD.match(following) if head else None
+    return head.group(1) + tail.group(1) if head and tail else None
+
+
+def _sample(document: ParsedDocument, rows: int = 400) -> str:
+    """Text from all over the document, enough to tell its language."""
+    kept = [i for i, f in enumerate(document.furniture) if not f]
+    step = max(1, len(kept) // rows)
+    return "\n".join(document.texts[i] for i in kept[::step])
+
+
+def _windows(document: ParsedDocument) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    starts: list[int] = []
+    ends: list[int] = []
+    for section in document.sections:
+        start, stop = section.start, section.own_end
+        while start < stop:
+            end = min(start + WINDOW, stop)
+            if stop - end < SHORTEST:
+                end = stop
+            starts.append(start)
+            ends.append(end)
+            if end == stop:
+                break
+            start += STRIDE
+    order = np.lexsort((np.asarray(ends), np.asarray(starts))) if starts else np.empty(0, dtype=np.int64)
+    return np.asarray(starts, dtype=np.int64)[order], np.asarray(ends, dtype=np.int64)[order]
+
+
+def index_of(document: ParsedDocument) -> DocumentIndex:
+    """The document's index, built at most once, whichever threads ask."""
+    return document.derived("index", DocumentIndex)
