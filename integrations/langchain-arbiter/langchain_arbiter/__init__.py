@@ -1,0 +1,1 @@
+"""Arbiter as LangChain retrievers and a document compressor."""

@@ -1,0 +1,1 @@
+"""Arbiter as a LlamaIndex node postprocessor."""

@@ -1,0 +1,1 @@
+"""Arbiter as LlamaIndex retrievers."""
