@@ -120,6 +120,56 @@ class ParsedDocument:
                     found = self._derived[name] = build(self)
         return cast("T", found)
 
+    @classmethod
+    def from_pdf(
+        cls,
+        source: str | Path | bytes | BinaryIO,
+        password: str | None = None,
+        headings: Literal["auto", "outline", "printed", "fonts", "layout", "none"] = "auto",
+        doc_id: str | None = None,
+        cache_dir: str | Path | None = None,
+    ) -> ParsedDocument:
+        """Read a PDF with PyMuPDF (extra `pdf`).
+
+        Args:
+            source: Path, bytes, or a file opened in binary mode.
+            password: For an encrypted file.
+            headings: Where sections come from: `auto` takes the outline, without one the printed contents page, then
+                fonts and numbering; `layout` asks PyMuPDF 2's layout model (about 5 pages a second).
+            doc_id: Instead of the first 12 hex digits of the SHA-256 of the bytes.
+            cache_dir: Folder in which the parsed document is kept; nothing is written without it.
+
+        Raises:
+            DocumentError: No such file, a folder, not a PDF, encrypted, damaged, without pages.
+            ConfigurationError: PyMuPDF (or, for `layout`, its layout model) is not installed.
+        """
+        from arbiter_rag.document.pdf import parse_pdf
+
+        return parse_pdf(source, password=password, headings=headings, doc_id=doc_id, cache_dir=cache_dir)
+
+    @classmethod
+    def from_frames(
+        cls,
+        line_df: pd.DataFrame,
+        toc_df: pd.DataFrame | None = None,
+        doc_id: str | None = None,
+        name: str | None = None,
+    ) -> ParsedDocument:
+        """Take the tables of anyone's own parser; they are copied, never changed.
+
+        Args:
+            line_df: One row a line: page, line (1-based), text; optional x0, y0, x1, y1, font_size, bold, furniture.
+            toc_df: One row a heading: level (1 is the top), title, page; optional line (of the heading) and number.
+            doc_id: By default made from the texts.
+            name: For a person; by default the `doc_id`.
+
+        Raises:
+            InputError: A column is missing or holds the wrong values.
+        """
+        from arbiter_rag.document.frames import parse_frames
+
+        return parse_frames(line_df, toc_df, doc_id=doc_id, name=name)
+
     def __repr__(self) -> str:
         return (
             f"ParsedDocument({self.name!r}, pages={self.profile.pages}, lines={len(self.line_df)}, "
