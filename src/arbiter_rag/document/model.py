@@ -110,6 +110,10 @@ class ParsedDocument:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _derived={}, _lock=threading.RLock())
 
+    def peek(self, name: str) -> Any:
+        """What was derived under this name, or None."""
+        return self._derived.get(name)
+
     def derived(self, name: str, build: Callable[[ParsedDocument], T]) -> T:
         """What `build` makes of this document, made at most once whichever threads ask, and freed with it."""
         found = self._derived.get(name)
