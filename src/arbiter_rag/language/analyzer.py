@@ -26,7 +26,7 @@ _MARKS = "\u0300-\u036f\u00ad\u200b-\u200d\u2060"  # combining accents and soft 
 _APOSTROPHES = "'’‘ʼ＇"  # noqa: RUF001 - as they are typed
 _HYPHENS = "\\-‐‑"  # noqa: RUF001 - as they are typed
 _LETTER = rf"[^\W\d_{CJK}]"
-_WORD_CHARACTER = rf"(?:[^\W_{CJK}][{_MARKS}]*)"
+_RUN = rf"[^\W_{CJK}]+(?:[{_MARKS}]+[^\W_{CJK}]*)*"  # letters, digits and the marks on them
 SYMBOLS = "$€£¥%§‰₽₩"
 
 _CJK_RUN = re.compile(rf"[{CJK}]+")
@@ -36,7 +36,32 @@ _YEAR_IN_CODE = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _NUMBER_PARTS = re.compile(r"\d+")
 # Articles and prepositions that French, Italian and their neighbours write against the next word.
 _ELIDED = frozenset(
-    "l d j m t s n c qu jusqu lorsqu puisqu quoiqu dell all nell sull dall un quest quell dov cos com".split(" ")
+    {
+        "l",
+        "d",
+        "j",
+        "m",
+        "t",
+        "s",
+        "n",
+        "c",
+        "qu",
+        "jusqu",
+        "lorsqu",
+        "puisqu",
+        "quoiqu",
+        "dell",
+        "all",
+        "nell",
+        "sull",
+        "dall",
+        "un",
+        "quest",
+        "quell",
+        "dov",
+        "cos",
+        "com",
+    }
 )
 # Suffixes whose accent is left out in capitals and on foreign keyboards, where no other word ends so.
 _UNACCENTED = {
@@ -65,11 +90,9 @@ def _token_pattern(spaced_numbers: bool) -> re.Pattern[str]:
     """One alternation without groups, so that `findall` gives surfaces at C speed; nothing in it can backtrack far."""
     separator = "[.,'’\u00a0\u202f\u2009 ]" if spaced_numbers else "[.,'’\u00a0\u202f\u2009]"  # noqa: RUF001
     number = rf"\d{{1,3}}(?:{separator}\d\d\d)+(?:[.,]\d+)?(?!\w)|\d+(?:[.,]\d+)*(?!\w|[{_HYPHENS}]{_LETTER})"
-    word = (
-        rf"(?:{_LETTER}[{_MARKS}]*\.){{2,}}{_LETTER}?(?!{_WORD_CHARACTER})"
-        rf"|{_WORD_CHARACTER}+(?:[{_HYPHENS}_{_APOSTROPHES}&]+{_WORD_CHARACTER}+|\.\d+)*"
-    )
-    return re.compile(rf"[{CJK}]+|{number}|{word}|[{SYMBOLS}]")
+    acronym = rf"(?:{_LETTER}\.){{2,}}{_LETTER}?(?![^\W_{CJK}{_MARKS}])"
+    word = rf"{_RUN}(?:[{_HYPHENS}_{_APOSTROPHES}&]+{_RUN}|\.\d+)*"
+    return re.compile(rf"[{CJK}]+|{number}|{acronym}|{word}|[{SYMBOLS}]")
 
 
 _PATTERNS = {spaced: _token_pattern(spaced) for spaced in (False, True)}
@@ -164,6 +187,8 @@ class Analyzer:
 
     def _word(self, surface: str) -> list[_Piece]:
         spans = _parts(surface)
+        if not spans:
+            return []
         if len(spans) > 1 and fold(surface[: spans[0][1]]) in _ELIDED and _is_apostrophe(surface, spans[0][1]):
             spans = spans[1:]
         if len(spans) > 1 and fold(surface[slice(*spans[-1])]) == "s" and _is_apostrophe(surface, spans[-1][0] - 1):
@@ -182,7 +207,7 @@ class Analyzer:
         return pieces
 
     def _whole(self, surface: str, parts: list[str]) -> str:
-        """A compound as one term: snake_case keeps its underscores, hyphens and apostrophes close up (e-mail, email)."""
+        """A compound as one term: snake_case keeps its underscores, hyphens and apostrophes close up (email)."""
         if "_" in surface:
             return "_".join(fold(part) for part in parts)
         return self._term("".join(parts))
@@ -205,7 +230,7 @@ class Analyzer:
         return [(match.start(), match.end(), fold(match.group())) for match in found]
 
     def _stem_stop(self, word: str) -> list[str]:
-        """What a function word becomes as a term; its parts are left out: "est-ce" must not make "ce" of "Cé" a stop."""
+        """What a function word becomes as a term; the parts of a compound one are words of their own."""
         pieces = [] if _CJK_RUN.search(word) else self._word(word)
         return [pieces[0][2]] if pieces else []
 
@@ -241,7 +266,7 @@ _NO_GROUPS = str.maketrans("", "", "'\u2009\u202f\u00a0 ")
 
 
 def _plain_number(number: str, dot_groups: bool) -> str:
-    """"1,234.50" -> "1234.50", "1.234,5" -> "1234.5"; "3.2.1" and "4.5" stay; "1.234" depends on the language."""
+    """Closed up: 1,234.50 -> 1234.50, 1.234,5 -> 1234.5; 3.2.1 and 4.5 stay; 1.234 depends on the language."""
     dots, commas = number.count("."), number.count(",")
     if dots and commas:
         decimal = max(number.rfind("."), number.rfind(","))

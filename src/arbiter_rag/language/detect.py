@@ -1,4 +1,4 @@
-"""Which language a text is written in: scripts first, then a statistical identifier, with function words for short text."""
+"""Which language a text is in: scripts first, then a statistical identifier, helped by function words on short text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KANA = re.compile(r"[\u3041-\u30ff\uff66-\uff9f]")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _HANGUL = re.compile(r"[\uac00-\ud7a3\u1100-\u11ff\u3130-\u318f]")
 _CYRILLIC = re.compile(r"[\u0400-\u04ff]")
-_NOT_RUSSIAN = re.compile(r"[іїєґўјљњђћџҐІЇЄЎЈЉЊЂЋЏ]")  # noqa: RUF001 - letters that Russian does not have
+_NOT_RUSSIAN = re.compile(r"[іїєґўјљњђћџҐІЇЄЎЈЉЊЂЋЏ]")
 _LATIN_LETTER = re.compile(r"[A-Za-z\u00c0-\u024f]")
 # A word of running text: identifiers, codes, addresses and acronyms are the same in every language.
 _PLAIN_WORD = re.compile(r"(?<![\w@./\\-])[^\W\d_]+(?:['’-][^\W\d_]+)*(?![\w@/\\])(?!\.\w)")  # noqa: RUF001

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 _LETTERS = {
-    "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "ħ": "h", "ŋ": "ng",
+    "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "ħ": "h", "ŋ": "ng",  # noqa: RUF001 - dotless i
     "ё": "е",  # noqa: RUF001 - Cyrillic, which printed Russian uses interchangeably
     "’": "'", "‘": "'", "ʼ": "'", "＇": "'", "`": "'", "´": "'",  # noqa: RUF001 - apostrophes as they are typed
     "‐": "-", "‑": "-", "‒": "-", "–": "-", "—": "-", "−": "-",  # noqa: RUF001 - hyphens and dashes as they are typed
