@@ -1,6 +1,6 @@
 """What the core knows about languages: detecting them, folding text, and turning it into terms."""
 
-from arbiter_rag.language.analyzer import LANGUAGES, Analyzer, Token, analyzer
+from arbiter_rag.language.analysis import LANGUAGES, Analyzer, Token, analyzer
 from arbiter_rag.language.detect import detect_language
 from arbiter_rag.language.fold import fold
 

@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import Any
 
-from arbiter_rag.language.analyzer import LANGUAGES
+from arbiter_rag.language.analysis import LANGUAGES
 from arbiter_rag.language.stopwords import function_words
 
 _SAMPLE_PIECES, _PIECE = 8, 600

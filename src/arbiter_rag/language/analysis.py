@@ -70,7 +70,7 @@ _UNACCENTED = {
     "pt": (re.compile(r"cao$"), "ção"),
 }
 _CACHE_LIMIT = 400_000
-_LONG_RUN = 12
+_LONG_RUN, _LONG_WORD = 8, 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ class Analyzer:
 
     def _remember(self, surface: str) -> tuple[str, ...]:
         terms = tuple(term for _, _, term in self._pieces_of(surface))
-        if len(surface) <= _LONG_RUN or surface.isascii():
+        if _recurs(surface):
             if len(self._terms) >= _CACHE_LIMIT:
                 self._terms = {}
             self._terms[surface] = terms
@@ -161,7 +161,7 @@ class Analyzer:
         pieces = self._pieces.get(surface)
         if pieces is None:
             pieces = tuple(piece for piece in self._analyse(surface) if piece[2])
-            if len(surface) <= _LONG_RUN:
+            if _recurs(surface):
                 if len(self._pieces) >= _CACHE_LIMIT:
                     self._pieces = {}
                 self._pieces[surface] = pieces
@@ -260,6 +260,11 @@ def analyzer(language: str) -> Analyzer:
     """The analyzer of a language (ISO 639-1), one per process; unknown codes and `und` get the one without stemming."""
     code = language.lower().replace("_", "-").split("-")[0]
     return _cached(code if code in LANGUAGES else "und")
+
+
+def _recurs(surface: str) -> bool:
+    """Whether remembering it pays: whole clauses of Han or Kana and runaway strings hardly come twice."""
+    return len(surface) <= (_LONG_RUN if surface[0] >= "\u3005" else _LONG_WORD)
 
 
 _NO_GROUPS = str.maketrans("", "", "'\u2009\u202f\u00a0 ")
