@@ -1,4 +1,4 @@
-"""The errors Arbiter raises: one base and its few leaves; a message says what was expected, what came, what to do next."""
+"""The errors Arbiter raises: one base and its few leaves; a message says what was expected, what came, what to do."""
 
 from __future__ import annotations
 
@@ -50,3 +50,18 @@ class JudgeError(ArbiterError):
         self.prompt_tokens = prompt_tokens
         self.completion_tokens = completion_tokens
         self.raw = raw
+
+
+class EmbeddingError(ArbiterError):
+    """An embedder gave no usable vectors: time-out, connection, 429, 5xx, or a reply that does not fit.
+
+    Args:
+        message: One sentence for a person.
+        kind: As in `JudgeError`.
+        attempts: Requests that were sent, retries included.
+    """
+
+    def __init__(self, message: str, *, kind: str = "other", attempts: int = 1) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.attempts = attempts
