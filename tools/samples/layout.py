@@ -30,7 +30,9 @@ from samples.source import Block, Source
 INK = colors.HexColor("#1b2a41")
 RULE = colors.HexColor("#9aa5b1")
 
-BODY = ParagraphStyle("body", fontName="Helvetica", fontSize=10.5, leading=14, spaceAfter=6.5, allowWidows=0, allowOrphans=0)
+BODY = ParagraphStyle(
+    "body", fontName="Helvetica", fontSize=10.5, leading=14, spaceAfter=6.5, allowWidows=0, allowOrphans=0
+)
 ITEM = ParagraphStyle("item", BODY, leftIndent=14, bulletIndent=3, spaceAfter=3)
 CELL = ParagraphStyle("cell", BODY, fontSize=9.5, leading=12, spaceAfter=0)
 HEAD = ParagraphStyle("head", CELL, fontName="Helvetica-Bold", textColor=colors.white)
@@ -38,7 +40,9 @@ CAPTION = ParagraphStyle("caption", BODY, fontName="Helvetica-Oblique", fontSize
 TITLE = ParagraphStyle("title", fontName="Helvetica-Bold", fontSize=25, leading=31, textColor=INK, spaceAfter=8)
 SUBTITLE = ParagraphStyle("subtitle", fontName="Helvetica", fontSize=14, leading=19, textColor=INK, spaceAfter=5)
 HEADINGS = {
-    1: ParagraphStyle("h1", fontName="Helvetica-Bold", fontSize=16, leading=20, spaceBefore=14, spaceAfter=7, textColor=INK),
+    1: ParagraphStyle(
+        "h1", fontName="Helvetica-Bold", fontSize=16, leading=20, spaceBefore=14, spaceAfter=7, textColor=INK
+    ),
     2: ParagraphStyle("h2", fontName="Helvetica-Bold", fontSize=12.5, leading=16, spaceBefore=9, spaceAfter=4),
     3: ParagraphStyle("h3", fontName="Helvetica-BoldOblique", fontSize=11, leading=14, spaceBefore=6, spaceAfter=3),
 }
@@ -48,7 +52,10 @@ CONTENTS = [
     ParagraphStyle("toc3", fontName="Helvetica", fontSize=9, leading=10.5, leftIndent=28),
 ]
 NUMBER = re.compile(r"\d+(?:\.\d+)*\s+")
-TIGHT = [(f"{side}PADDING", (0, 0), (-1, -1), 1 if side in ("TOP", "BOTTOM") else 0) for side in ("TOP", "BOTTOM", "LEFT", "RIGHT")]
+TIGHT = [
+    (f"{side}PADDING", (0, 0), (-1, -1), 1 if side in ("TOP", "BOTTOM") else 0)
+    for side in ("TOP", "BOTTOM", "LEFT", "RIGHT")
+]
 # As in many real files the outline leaves the number out that the page prints.
 
 
@@ -101,7 +108,10 @@ class _Document(BaseDocTemplate):  # type: ignore[misc]  # reportlab is untyped
         canvas.setFillColor(colors.HexColor("#52606d"))
         canvas.setStrokeColor(RULE)
         for part, draw, x in zip(
-            self._source.meta["header"].split(" | "), (canvas.drawString, canvas.drawRightString), (left, right), strict=True
+            self._source.meta["header"].split(" | "),
+            (canvas.drawString, canvas.drawRightString),
+            (left, right),
+            strict=True,
         ):
             draw(x, A4[1] - 15 * mm, part)
         canvas.line(left, A4[1] - 17.5 * mm, right, A4[1] - 17.5 * mm)

@@ -1,0 +1,70 @@
+"""`arbiter-rag ask`: one question, one document or several, one result."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from arbiter_rag.arbiter import Arbiter
+from arbiter_rag.cli.arguments import UsageError
+from arbiter_rag.cli.open import cache_folder, open_document
+from arbiter_rag.cli.terminal import console, print_json, say
+from arbiter_rag.cli.verdicts import show
+from arbiter_rag.contract import RetrievalResult
+from arbiter_rag.judges.base import Judge
+from arbiter_rag.judges.rules import RuleJudge
+from arbiter_rag.lexicon import Lexicon
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Answer; 0 when found, 1 when not."""
+    judge = _judge(arguments)
+    cache = None if arguments.no_cache else cache_folder()
+    arbiter = Arbiter(
+        judge=judge,
+        lexicon=Lexicon.load(arguments.lexicon) if arguments.lexicon else None,
+        instructions=arguments.instructions,
+        cache_dir=cache,
+        on_error=arguments.on_error,
+    )
+    _check_files(arguments.pdfs)
+    documents = [open_document(pdf, arguments, cache) for pdf in arguments.pdfs]
+    result = arbiter.retrieve(arguments.question, documents)
+    if result.status == "degraded":
+        say(f"degraded: {judge.name} gave no usable verdict ({result.error}); rules decided instead")
+    shown = _cut(result, arguments.top_n)
+    if arguments.json:
+        print_json(shown.model_dump(mode="python"))
+    else:
+        show(shown, console(), hidden=len(result.candidates) - len(shown.candidates))
+    return 1 if result.not_found else 0
+
+
+def _judge(arguments: argparse.Namespace) -> Judge:
+    named = arguments.judge or ("openai" if arguments.model or arguments.base_url else None)
+    if named != "openai":
+        if arguments.model or arguments.base_url:
+            raise UsageError(
+                "--model and --base-url belong to --judge openai, but --judge rules was given; leave one out"
+            )
+        if named is None:
+            say("no model was named, so rules judge (RuleJudge); for a model: --model NAME [--base-url URL]")
+        return RuleJudge()
+    if not arguments.model:
+        raise UsageError("a judge that asks a model needs its name; add --model NAME, e.g. --model gpt-5-mini")
+    from arbiter_rag.judges.openai import OpenAIJudge
+
+    return OpenAIJudge(arguments.model, base_url=arguments.base_url)
+
+
+def _check_files(pdfs: list[str]) -> None:
+    # A question without its quotes arrives as many words, of which the first that is no file deserves a hint.
+    missing = [pdf for pdf in pdfs if not Path(pdf).exists()]
+    if len(pdfs) > 1 and missing and Path(missing[0]).suffix == "":
+        raise UsageError(f"there is no file {missing[0]!r}; put the question in quotes if it is a part of it")
+
+
+def _cut(result: RetrievalResult, top_n: int | None) -> RetrievalResult:
+    if top_n is None or len(result.candidates) <= top_n:
+        return result
+    return result.model_copy(update={"candidates": result.candidates[:top_n]})
