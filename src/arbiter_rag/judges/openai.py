@@ -234,7 +234,12 @@ def _failed(
     answer: Answer, message: str, kind: str, prompt: int | None, completion: int | None, raw: str | None = None
 ) -> JudgeError:
     return JudgeError(
-        scrubbed(message), kind=kind, attempts=answer.attempts, prompt_tokens=prompt, completion_tokens=completion, raw=raw
+        scrubbed(message),
+        kind=kind,
+        attempts=answer.attempts,
+        prompt_tokens=prompt,
+        completion_tokens=completion,
+        raw=raw,
     )
 
 

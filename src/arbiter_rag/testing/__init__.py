@@ -1,0 +1,13 @@
+"""Doubles that users' own tests can import: a scripted server, scripted and biased judges, a hashing embedder."""
+
+from arbiter_rag.testing.embedder import HashEmbedder
+from arbiter_rag.testing.judges import FirstJudge, LastJudge, ScriptedJudge
+from arbiter_rag.testing.obedient import ObedientJudge
+
+__all__ = [
+    "FirstJudge",
+    "HashEmbedder",
+    "LastJudge",
+    "ObedientJudge",
+    "ScriptedJudge",
+]
