@@ -42,8 +42,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(argv: Sequence[str]) -> int:
     try:
-        arguments = parse(argv)
-        return arguments.run(arguments)
+        command, arguments = parse(argv)
+        return command(arguments)
     except (ArbiterError, UsageError) as error:
         return _failed(str(error))
     except (BrokenPipeError, KeyboardInterrupt):
@@ -52,15 +52,13 @@ def _run(argv: Sequence[str]) -> int:
         return int(done.code or 0)
     except OSError as error:
         name = f" ({error.filename})" if error.filename else ""
-        return _failed(
-            f"the system refused{name}: {error.strerror or error}; check the path, its permissions and the disk"
-        )
-    except Exception as error:  # noqa: BLE001  # a person at a terminal gets a sentence, never a traceback
+        why = error.strerror or error
+        return _failed(f"the system refused{name}: {why}; check the path, its permissions and the disk")
+    except Exception as error:  # a person at a terminal gets a sentence, never a traceback
         if os.environ.get("ARBITER_DEBUG"):
             raise
-        return _failed(
-            f"a fault in arbiter-rag itself ({type(error).__name__}: {error}); set ARBITER_DEBUG=1 to see where, and report it"
-        )
+        what = f"{type(error).__name__}: {error}"
+        return _failed(f"a fault in arbiter-rag itself ({what}); set ARBITER_DEBUG=1 to see where, and report it")
 
 
 def _failed(message: str) -> int:

@@ -11,6 +11,8 @@ from arbiter_rag.errors import ArbiterError
 
 PROGRAM = "arbiter-rag"
 
+Parsed = tuple[Callable[[argparse.Namespace], int], argparse.Namespace]
+
 _EPILOG = """\
 commands:
   ask PDF [PDF ...] QUESTION   find the passages that answer a question, each with its role and reason
@@ -31,8 +33,8 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(f"{message}; see '{self.prog} --help'")
 
 
-def parse(argv: Sequence[str]) -> argparse.Namespace:
-    """Read arguments; the namespace's `run` takes the namespace and returns an exit status.
+def parse(argv: Sequence[str]) -> Parsed:
+    """Read arguments: the command, which takes them and returns an exit status, and what it was given.
 
     Raises:
         UsageError: They are not a command.
@@ -58,9 +60,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     return _COMMANDS[given.command](given.rest)
 
 
-def _ask(argv: Sequence[str]) -> argparse.Namespace:
-    from arbiter_rag.cli import ask  # the command imports pandas and more: --help must not wait for that
-
+def _ask(argv: Sequence[str]) -> Parsed:
     parser = Parser(
         prog=f"{PROGRAM} ask",
         usage="%(prog)s [options] PDF [PDF ...] QUESTION",
@@ -71,7 +71,7 @@ def _ask(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("words", nargs="*", metavar="PDF", help="one PDF or several, then the question in quotes")
     judge = parser.add_argument_group("who judges")
     judge.add_argument(
-        "--judge", choices=("rules", "openai"), help="rules need no model; openai is any OpenAI-compatible API"
+        "--judge", choices=("rules", "openai"), help="rules need no model; openai: any OpenAI-compatible API"
     )
     judge.add_argument("--model", help="model name, e.g. gpt-5-mini; implies --judge openai")
     judge.add_argument("--base-url", metavar="URL", help="server, where it is not OpenAI's; implies --judge openai")
@@ -92,17 +92,16 @@ def _ask(argv: Sequence[str]) -> argparse.Namespace:
         what = f"only {given.words[0]!r} was given" if given.words else "nothing was given"
         parser.error(f"a PDF and a question (in quotes) are expected, {what}")
     *given.pdfs, given.question = given.words
-    given.run = ask.run
-    return given
+    from arbiter_rag.cli import ask  # after parsing: --help and usage errors need not wait for pandas
+
+    return ask.run, given
 
 
-def _inspect(argv: Sequence[str]) -> argparse.Namespace:
-    from arbiter_rag.cli import inspect
-
+def _inspect(argv: Sequence[str]) -> Parsed:
     parser = Parser(
         prog=f"{PROGRAM} inspect",
         usage="%(prog)s [options] PDF",
-        description="Show a document's sections with pages and lines, pages without text, and where headings came from.",
+        description="Show a document's sections with pages and lines, pages without text, and the headings' source.",
         epilog="exit status: 0, or 2 on an error",
         allow_abbrev=False,
     )
@@ -110,11 +109,12 @@ def _inspect(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--json", action="store_true", help="print JSON and nothing else")
     _add_document_options(parser)
     given = parser.parse_intermixed_args(argv)
-    given.run = inspect.run
-    return given
+    from arbiter_rag.cli import inspect  # as above
+
+    return inspect.run, given
 
 
-_COMMANDS: dict[str, Callable[[Sequence[str]], argparse.Namespace]] = {"ask": _ask, "inspect": _inspect}
+_COMMANDS: dict[str, Callable[[Sequence[str]], Parsed]] = {"ask": _ask, "inspect": _inspect}
 
 
 def _add_document_options(parser: argparse.ArgumentParser) -> None:

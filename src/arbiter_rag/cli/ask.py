@@ -44,9 +44,7 @@ def _judge(arguments: argparse.Namespace) -> Judge:
     named = arguments.judge or ("openai" if arguments.model or arguments.base_url else None)
     if named != "openai":
         if arguments.model or arguments.base_url:
-            raise UsageError(
-                "--model and --base-url belong to --judge openai, but --judge rules was given; leave one out"
-            )
+            raise UsageError("--judge rules asks no model, but --model or --base-url was given too; leave one out")
         if named is None:
             say("no model was named, so rules judge (RuleJudge); for a model: --model NAME [--base-url URL]")
         return RuleJudge()

@@ -39,19 +39,19 @@ def describe(document: ParsedDocument) -> dict[str, Any]:
     labels = document.page_labels
     sections = [
         {
-            "section_id": row.section_id,
-            "level": int(row.level),
-            "number": row.number,
-            "title": row.title,
-            "breadcrumb": row.breadcrumb,
-            "page": int(row.page),
-            "page_label": labels[int(row.page) - 1],
-            "line": int(row.line),
-            "page_end": int(row.full_page_end),
-            "line_end": int(row.full_line_end),
-            "source": row.source,
+            "section_id": row["section_id"],
+            "level": int(row["level"]),
+            "number": row["number"],
+            "title": row["title"],
+            "breadcrumb": row["breadcrumb"],
+            "page": int(row["page"]),
+            "page_label": labels[int(row["page"]) - 1],
+            "line": int(row["line"]),
+            "page_end": int(row["full_page_end"]),
+            "line_end": int(row["full_line_end"]),
+            "source": row["source"],
         }
-        for row in document.toc_df.itertuples(index=False)
+        for row in document.toc_df.to_dict("records")
     ]
     return {
         "doc_id": document.doc_id,

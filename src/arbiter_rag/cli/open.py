@@ -22,9 +22,7 @@ def cache_folder() -> Path | None:
         probe.touch()
         probe.unlink(missing_ok=True)
     except OSError as error:
-        say(
-            f"the cache folder {folder} cannot be written ({error.strerror}), so nothing is cached; --no-cache says so too"
-        )
+        say(f"nothing is cached: {folder} cannot be written ({error.strerror}); --no-cache for silence")
         return None
     return folder
 
