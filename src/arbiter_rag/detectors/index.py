@@ -18,6 +18,7 @@ SHORTEST = 4
 """Windows are 12 lines, one every 6, inside one section; a rest under 4 lines joins the window before it."""
 
 _BROKEN_WORD = re.compile(r"(\w+)[-\u00ad\u2010]$")
+_LEADER = re.compile(r"(?:\.\s?){4,}\s*[0-9ivxlc]{0,6}\s*$|\D\t\s*[0-9ivxlc]{1,5}\s*$")
 _FIRST_WORD = re.compile(r"^(\w+)")
 
 
@@ -41,9 +42,11 @@ class DocumentIndex:
         vocabulary: Term -> id.
         row_ptr, row_terms: Terms of row r are `row_terms[row_ptr[r]:row_ptr[r + 1]]` (none for furniture).
         starts, ends: Rows of each window, `ends` exclusive.
+        window_pages: 0-based page on which each window begins.
         windows: BM25 over windows; a window also holds the terms of its section's path, as a heading stands for all
             that is under it.
         by_page: BM25 over whole pages.
+        leaders: Whether each row ends as a line of a table of contents or index does, in a page number.
         titles: One `Title` a section, in the document's order.
     """
 
@@ -55,6 +58,8 @@ class DocumentIndex:
         self.row_ptr, self.row_terms = self._row_terms()
         self.titles = tuple(self._title(i) for i in range(len(document.sections)))
         self.starts, self.ends = _windows(document)
+        self.leaders = tuple(_LEADER.search(text) is not None for text in document.texts)
+        self.window_pages = np.asarray(document.pages, dtype=np.int64)[self.starts] - 1
         self.windows = self._window_model()
         self.by_page = self._page_model()
 

@@ -1,0 +1,134 @@
+"""Which three to five lines of a candidate the judge sees: the lines that answer, under what makes them readable."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from arbiter_rag.contract import AnswerShape, SnippetLine
+from arbiter_rag.detectors.evidence import RowHits
+from arbiter_rag.detectors.needs import Needs
+from arbiter_rag.detectors.shapes import has_shape
+from arbiter_rag.document import ParsedDocument
+
+LINES = 5
+WIDTH = 300
+"""Most characters a line: a visual line of a page is far shorter, a line from someone's own parser may not be."""
+
+_BULLET = re.compile(r"^\s*(?:[•‣◦▪●○■□–—*·-]|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)])\s")
+_CAPTION = re.compile(
+    r"^\s*(?:table|tableau|tabelle|tabla|tabella|tabela|tabel|таблица|表|표|figure|fig\.|abb\.|statements? of|balance sheets?)",
+    re.I,
+)
+_SENTENCE_END = re.compile(r"[.!?:;。！？…]['\"»”)\]]*\s*$")
+
+
+def pick_rows(
+    document: ParsedDocument, needs: Needs, hits: RowHits, shape: AnswerShape, start: int, end: int
+) -> list[int]:
+    """Rows of `start` to `end` (exclusive) to show, ascending, with a caption or lead-in from above where one governs."""
+    rows = [r for r in range(start, end) if not document.furniture[r] and document.texts[r].strip()]
+    if len(rows) <= LINES:
+        return rows
+    weight = _weights(document, needs, hits, shape, rows)
+    best = max(rows, key=lambda r: (weight[r], -r))
+    if "\t" in document.texts[best]:
+        return _table(document, rows, weight, best, start)
+    block = _block(document, rows, weight)
+    if _BULLET.match(document.texts[best]):
+        lead = _lead_in(document, best, start)
+        if lead is not None and lead not in block:
+            block = [lead, *block[:LINES - 1]] if best in block[: LINES - 1] else [lead, *block[1:]]
+    return sorted(set(block))
+
+
+def _weights(
+    document: ParsedDocument, needs: Needs, hits: RowHits, shape: AnswerShape, rows: Sequence[int]
+) -> dict[int, float]:
+    """How much of the question each row holds; the answer's shape counts as one more rare word beside a keyword."""
+    held = dict(zip(hits.rows, hits.terms, strict=True))
+    unit = max((n.mass for n in needs.needs), default=1.0)
+    weight: dict[int, float] = {}
+    for row in rows:
+        present = frozenset(held.get(row, ()))
+        mass = sum(n.mass * n.degree(present) for n in needs.needs) if present else 0.0
+        shaped = has_shape(document.texts[row], shape)
+        weight[row] = mass + (0.35 * unit if shaped else 0.0)
+    return weight
+
+
+def _block(document: ParsedDocument, rows: Sequence[int], weight: dict[int, float]) -> list[int]:
+    """The best three lines in a row, then the two that add most, grown to where their sentence starts."""
+    width = 3
+    first = max(range(len(rows) - width + 1), key=lambda i: (sum(weight[r] for r in rows[i : i + width]), -i))
+    low, high = first, first + width
+    if low > 0 and not _SENTENCE_END.search(document.texts[rows[low - 1]]):
+        low -= 1
+    while high - low < LINES and high < len(rows) and not _SENTENCE_END.search(document.texts[rows[high - 1]]):
+        high += 1
+    chosen = list(rows[low:high])
+    spare = LINES - len(chosen)
+    others = sorted((r for r in rows if r not in chosen and weight[r] > 0), key=lambda r: (-weight[r], r))
+    chosen += others[:spare]
+    if len(chosen) < LINES:
+        around = [r for r in (*rows[high:], *reversed(rows[:low])) if r not in chosen]
+        chosen += around[: LINES - len(chosen)]
+    return sorted(chosen)
+
+
+def _table(
+    document: ParsedDocument, rows: Sequence[int], weight: dict[int, float], best: int, start: int
+) -> list[int]:
+    """Caption or statement title, column heads, matching rows."""
+    texts = document.texts
+    low = document.section_of(start).start
+    page = document.pages[best]
+    top = best
+    while top - 1 >= low and document.pages[top - 1] == page and _in_table(texts[top - 1]):
+        top -= 1
+    heads = [r for r in range(top, min(best, top + 8)) if "\t" in texts[r] or _looks_like_head(texts[r])][:1]
+    above = [r for r in range(max(low, top - 6), top) if document.pages[r] == page and not document.furniture[r]]
+    captions = [r for r in above if _CAPTION.match(texts[r])] or [r for r in above if texts[r].strip()][-1:]
+    matching = sorted((r for r in rows if "\t" in texts[r] and weight[r] > 0), key=lambda r: (-weight[r], r))
+    chosen = list(dict.fromkeys([best, *captions[-1:], *heads, *matching]))[:LINES]
+    if len(chosen) < LINES:
+        after = [r for r in rows if r > best and r not in chosen]
+        chosen += after[: LINES - len(chosen)]
+    return sorted(chosen)
+
+
+def _in_table(text: str) -> bool:
+    return "\t" in text or len(text) < 40
+
+
+def _looks_like_head(text: str) -> bool:
+    return bool(re.search(r"\b(?:19|20)\d\d\b", text))
+
+
+def _lead_in(document: ParsedDocument, row: int, start: int) -> int | None:
+    """The line that introduces the list a bullet belongs to."""
+    low = max(document.section_of(start).start, row - 40)
+    for r in range(row - 1, low - 1, -1):
+        text = document.texts[r].rstrip()
+        if document.furniture[r] or _BULLET.match(text):
+            continue
+        if text.endswith((":", "：")):
+            return r
+    return None
+
+
+def shown(document: ParsedDocument, rows: Sequence[int], needs_at: dict[int, int] | None = None) -> tuple[SnippetLine, ...]:
+    """Rows as snippet lines; a line over `WIDTH` characters is clipped around `needs_at[row]` (an offset), else from its start."""
+    lines: list[SnippetLine] = []
+    for row in rows:
+        text = document.texts[row]
+        begin = 0
+        if len(text) > WIDTH:
+            begin = max(0, min((needs_at or {}).get(row, 0) - WIDTH // 3, len(text) - WIDTH))
+        part = text[begin : begin + WIDTH]
+        lines.append(
+            SnippetLine(
+                text=part, page=document.pages[row], line=document.lines[row], start=begin, whole=len(part) == len(text)
+            )
+        )
+    return tuple(lines)

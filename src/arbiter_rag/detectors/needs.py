@@ -1,0 +1,128 @@
+"""A question in one document's terms: what to look for, how rare each thing is there, and what does not occur at all."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Set
+from dataclasses import dataclass
+
+from arbiter_rag.contract import Keyword, ParsedQuestion
+from arbiter_rag.detectors.index import DocumentIndex
+
+HALF = 0.5
+"""A keyword of several terms counts from half of them on: an inflected or split compound is still that word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """One concept of the question.
+
+    Attributes:
+        concept: Its name: the question's own word, or the lexicon's concept.
+        variants: Alternatives, each a surface form with its weight and term ids (-1: not in the document).
+        weight: The user's or parser's weight (1.0 content word, less for vague ones).
+        rarity: Inverse document frequency over windows, > 0; of a concept that does not occur, the highest possible.
+        is_name: Whether its absence is telling.
+    """
+
+    concept: str
+    variants: tuple[tuple[str, float, tuple[int, ...]], ...]
+    weight: float
+    rarity: float
+    is_name: bool
+
+    @property
+    def mass(self) -> float:
+        """How much of the question it carries."""
+        return self.weight * self.rarity
+
+    @property
+    def occurs(self) -> bool:
+        """Whether half of some variant's terms stand in the document."""
+        return any(_degree(ids, frozenset(i for i in ids if i >= 0)) > 0 for _, _, ids in self.variants)
+
+    def degree(self, present: Set[int]) -> float:
+        """How far these terms hold the concept, in [0, 1]: secondary variants count by their weight."""
+        return max((w * _degree(ids, present) for _, w, ids in self.variants), default=0.0)
+
+    def found(self, present: Set[int]) -> str | None:
+        """The surface form of the variant that is best held, None when none is."""
+        best = max(self.variants, key=lambda v: v[1] * _degree(v[2], present))
+        return best[0] if _degree(best[2], present) > 0 else None
+
+
+def _degree(ids: tuple[int, ...], present: Set[int]) -> float:
+    if not ids:
+        return 0.0
+    share = sum(1 for i in ids if i in present) / len(ids)
+    return share if share >= HALF else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """All needs of one question in one document, and the query terms they make for BM25."""
+
+    needs: tuple[Need, ...]
+    query: tuple[tuple[int, float], ...]
+    phrases: tuple[tuple[int, ...], ...]
+    pairs: frozenset[tuple[int, int]]
+
+    @property
+    def mass(self) -> float:
+        """The whole question's mass; 0 when it has no keyword."""
+        return sum(n.mass for n in self.needs)
+
+    @property
+    def terms(self) -> frozenset[int]:
+        """Every term id that any variant asks for."""
+        return frozenset(i for n in self.needs for _, _, ids in n.variants for i in ids if i >= 0)
+
+    def coverage(self, present: Set[int]) -> float:
+        """Share of the question's mass that these terms hold, in [0, 1]."""
+        whole = self.mass
+        return sum(n.mass * n.degree(present) for n in self.needs) / whole if whole else 0.0
+
+    def matched(self, present: Set[int]) -> tuple[str, ...]:
+        """Surface forms that these terms hold, in the question's order."""
+        return tuple(f for n in self.needs if (f := n.found(present)) is not None)
+
+
+def needs_of(question: ParsedQuestion, index: DocumentIndex) -> Needs:
+    """Put a question into a document's terms."""
+    grouped: dict[str, list[Keyword]] = {}
+    for keyword in question.keywords:
+        grouped.setdefault(keyword.concept or keyword.text, []).append(keyword)
+    needs = tuple(n for concept, words in grouped.items() if (n := _need(concept, words, index)).variants)
+    query: dict[int, float] = {}
+    for need in needs:
+        for _, weight, ids in need.variants:
+            known = [i for i in ids if i >= 0]
+            for i in known:
+                # Variants of one concept must not outvote the other words: the strongest use of a term counts.
+                query[i] = max(query.get(i, 0.0), need.weight * weight / math.sqrt(len(known)))
+    phrases = tuple(p for text in question.phrases if (p := tuple(index.ids(text))) and -1 not in p)
+    return Needs(needs, tuple(query.items()), phrases, _pairs(question, index))
+
+
+def _need(concept: str, words: Iterable[Keyword], index: DocumentIndex) -> Need:
+    words = list(words)
+    top = max(w.weight for w in words)
+    variants = tuple((w.text, w.weight / top, ids) for w in words if (ids := tuple(dict.fromkeys(index.ids(w.text)))))
+    rarity = max((_rarity(ids, index) for _, _, ids in variants), default=0.0)
+    if len(variants) > 1:
+        occurring = [_rarity(ids, index) for _, _, ids in variants if -1 not in ids]
+        rarity = min(occurring, default=rarity)
+    return Need(concept, variants, top, rarity, any(w.is_name for w in words))
+
+
+def _rarity(ids: tuple[int, ...], index: DocumentIndex) -> float:
+    n = max(index.windows.n_passages, 1)
+    frequency = min(int(index.windows.document_frequency[i]) if i >= 0 else 0 for i in ids)
+    return math.log(1 + (n - frequency + 0.5) / (frequency + 0.5))
+
+
+def _pairs(question: ParsedQuestion, index: DocumentIndex) -> frozenset[tuple[int, int]]:
+    """Terms that stand side by side in the question ("path length"), function words left out."""
+    kept = [index.vocabulary.get(t.term, -1) for t in index.analyzer.tokens(question.text[:2000])
+            if not index.analyzer.is_stop(t.term) and not index.analyzer.is_stop(t.surface)]
+    return frozenset((a, b) for a, b in zip(kept, kept[1:], strict=False) if a >= 0 and b >= 0 and a != b)
