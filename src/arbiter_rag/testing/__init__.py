@@ -3,11 +3,18 @@
 from arbiter_rag.testing.embedder import HashEmbedder
 from arbiter_rag.testing.judges import FirstJudge, LastJudge, ScriptedJudge
 from arbiter_rag.testing.obedient import ObedientJudge
+from arbiter_rag.testing.replies import RecordedRequest, Reply, answering, candidates_in
+from arbiter_rag.testing.server import ScriptedServer
 
 __all__ = [
     "FirstJudge",
     "HashEmbedder",
     "LastJudge",
     "ObedientJudge",
+    "RecordedRequest",
+    "Reply",
     "ScriptedJudge",
+    "ScriptedServer",
+    "answering",
+    "candidates_in",
 ]

@@ -42,10 +42,12 @@ _ADDRESSEE = re.compile(
 )
 _TARGET = re.compile(
     r"\b(?:primary|first|top|best|highest|most relevant|rank 1|number one|candidate_id|role"
-    r"|this (?:passage|candidate|text|result|chunk)|other (?:passages?|candidates?|results?)|all others?|everything else"
+    r"|this (?:passage|candidate|text|result|chunk)|other (?:passages?|candidates?|results?)|all others?"
+    r"|everything else"
     r"|premier|première|ce passage|autres passages|diese\w* (?:abschnitt|passage|text)|anderen passagen|este pasaje"
     r"|otros pasajes|questo brano|altri brani|este trecho|outros trechos|deze passage|andere passages"
-    r"|этот отрывок|остальн\w* отрывк\w*)\b|最相关|第一|此段|本段|其他段|首位|最も関連|この文|他の文|가장|첫|이 단락|다른 단락",
+    r"|этот отрывок|остальн\w* отрывк\w*)\b"
+    r"|最相关|第一|此段|本段|其他段|首位|最も関連|この文|他の文|가장|첫|이 단락|다른 단락",
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"[.!?。！？\n]+")
