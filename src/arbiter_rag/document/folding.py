@@ -26,7 +26,7 @@ def squash(text: str) -> str:
     """Fold to letters and digits: letter spacing, hyphenation, dashes, case, accents and ligatures all disappear."""
     if not text.isascii():
         text = unicodedata.normalize("NFKD", text)
-        text = "".join(c for c in text if not unicodedata.combining(c))
+        text = "".join(c for c in text if not unicodedata.combining(c)).replace("ı", "i")
     return _NOT_ALNUM.sub("", text.casefold())
 
 

@@ -7,8 +7,9 @@ import hashlib
 import numpy as np
 import pandas as pd
 
-from arbiter_rag.document.model import DocumentProfile, ParsedDocument
-from arbiter_rag.document.sections import Heading, build_sections, section_column, toc_table
+from arbiter_rag.document.assemble import assemble
+from arbiter_rag.document.model import ParsedDocument
+from arbiter_rag.document.sections import Heading
 from arbiter_rag.errors import InputError
 
 _COORDINATES = ("x0", "y0", "x1", "y1", "font_size")
@@ -23,31 +24,18 @@ def parse_frames(
     found = _headings(toc_df, lines) if toc_df is not None else []
     if toc_df is not None and len(toc_df):
         pages = max(pages, max(h.page for h in found))
-    sections = build_sections(found, len(lines))
-    lines["section_id"] = section_column(sections, len(lines))
-    heading_pages = [h.page for h in sorted(found, key=lambda h: h.row)]
-    if len(sections) > len(heading_pages):
-        heading_pages.insert(0, int(lines["page"].iloc[0]))
-    counts = np.bincount(lines["page"].to_numpy(), minlength=pages + 1)[1:]
-    page_df = pd.DataFrame(
-        {
-            "page": np.arange(1, pages + 1, dtype=np.int32),
-            "page_label": [str(p) for p in range(1, pages + 1)],
-            "width": np.full(pages, np.nan, dtype=np.float32),
-            "height": np.full(pages, np.nan, dtype=np.float32),
-            "lines": counts.astype(np.int32),
-        }
-    )
     doc_id = doc_id or hashlib.sha256("\n".join(lines["text"].tolist()).encode("utf-8", "replace")).hexdigest()[:12]
-    profile = DocumentProfile(
-        pages=pages,
-        pages_without_text=tuple((np.flatnonzero(counts == 0) + 1).tolist()),
-        headings="frames" if found else "none",
+    return assemble(
+        doc_id=doc_id,
+        name=name or doc_id,
+        sha256=None,
+        line_df=lines,
+        page_labels=[str(p) for p in range(1, pages + 1)],
+        page_sizes=[(np.nan, np.nan)] * pages,
+        headings=found,
+        source="frames" if found else "none",
+        notes=(),
     )
-    return ParsedDocument(
-        doc_id=doc_id, name=name or doc_id, sha256=None, line_df=lines, page_df=page_df,
-        toc_df=toc_table(sections, lines, heading_pages), sections=sections, profile=profile,
-    )  # fmt: skip
 
 
 def _require(frame: pd.DataFrame, columns: tuple[str, ...], what: str) -> None:

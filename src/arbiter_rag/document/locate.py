@@ -1,162 +1,227 @@
-"""Outline entries -> headings placed on the line where they are printed; heights in a PDF are not to be trusted. Pure."""
+"""Outline or contents entries -> headings on the line where they are printed; heights in a PDF are not to be trusted. Pure.
+
+Every entry gets a few possible lines with a score; the best chain through all entries that keeps their order wins, so
+that ten headings called "Overview" each find their own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 
+from arbiter_rag.contract import HeadingSource
 from arbiter_rag.document.folding import split_number, squash
 from arbiter_rag.document.outline import Entry
 from arbiter_rag.document.sections import Heading
+from arbiter_rag.document.view import View
 
 _MAX_WRAP = 4
+_MAX_CHOICES = 8
+_MAX_LEVEL = 9
+_EXACT, _RUN_IN, _ALIKE = 4.0, 1.0, 1.5
+_POINTED = 2.0
+"""Score of the line an entry points to when its title is not printed there."""
 
-
-@dataclass(slots=True)
-class Page:
-    """What is looked at on one page: rows and their folded texts (made once a page, when needed)."""
-
-    start: int
-    end: int
-    keys: list[str]
-
-
-class Text:
-    """The lines of a document as the search for headings sees them."""
-
-    def __init__(
-        self,
-        texts: Sequence[str],
-        boxes: Sequence[tuple[float, float, float, float]],
-        sizes: Sequence[float],
-        bold: Sequence[bool],
-        furniture: Sequence[bool],
-        starts: Sequence[int],
-        heights: Sequence[float],
-        body_size: float,
-    ) -> None:
-        self.texts = texts
-        self.boxes = boxes
-        self.sizes = sizes
-        self.bold = bold
-        self.furniture = furniture
-        self.starts = starts
-        self.heights = heights
-        self.body_size = body_size
-        self._pages: dict[int, Page] = {}
-
-    def page(self, number: int) -> Page:
-        """The 1-based page."""
-        if number not in self._pages:
-            start, end = self.starts[number - 1], self.starts[number]
-            self._pages[number] = Page(start, end, [squash(t[:300]) for t in self.texts[start:end]])
-        return self._pages[number]
+_LEADER = re.compile(r"(?:[.·…_]\s?){4,}|\.{3,}|\t\s*(?:\d{1,4}|[ivxlc]{1,6})\s*$")
 
 
 @dataclass(frozen=True, slots=True)
-class _Match:
+class _Choice:
+    """A line at which an entry's section may start; `rows` is 0 when the title is not printed there."""
+
     row: int
     rows: int
     number: str
     score: float
 
 
-def place(entries: Sequence[Entry], text: Text, pages: int) -> list[Heading]:
-    """Put every entry on its printed line, or where it points when its title is not printed there."""
-    headings: list[Heading] = []
-    floor = -1
-    for entry in entries:
-        if entry.page is None:
+def place(entries: Sequence[Entry], view: View, source: HeadingSource = "outline") -> tuple[list[Heading], list[Entry]]:
+    """Put every entry on its printed line, or where it points when its title is not printed near there.
+
+    Returns:
+        The headings, and the entries that could not be placed: they point nowhere and stand nowhere.
+    """
+    pointed = [e for e in entries if e.page is not None]
+    chosen: dict[int, _Choice] = dict(
+        zip((i for i, e in enumerate(entries) if e.page is not None), _best_chain(pointed, view), strict=True)
+    )
+    lost = _find_lost(entries, chosen, view)
+    headings = []
+    for i, entry in enumerate(entries):
+        if (choice := chosen.get(i)) is None:
             continue
         number, title = split_number(entry.title)
-        found = _search(entry, number, title, text, pages, floor)
-        if found:
-            headings.append(
-                Heading(found.row, entry.level, title or entry.title, number or found.number, "outline", found.rows,
-                        _page_of(text, found.row))
-            )  # fmt: skip
-            floor = found.row
-        else:
-            row = _row_at(entry, text)
-            headings.append(Heading(row, entry.level, title or entry.title, number, "outline", 0, entry.page))
-    return headings
+        page = entry.page if not choice.rows and entry.page else view.page_of(choice.row)
+        headings.append(
+            Heading(
+                row=choice.row,
+                level=min(entry.level, _MAX_LEVEL),
+                title=title or entry.title,
+                number=number or choice.number,
+                source=source,
+                rows=choice.rows,
+                page=min(page, view.pages),
+            )
+        )
+    return headings, lost
 
 
-def _page_of(text: Text, row: int) -> int:
-    import bisect
-
-    return bisect.bisect_right(text.starts, row)
-
-
-def _search(entry: Entry, number: str, title: str, text: Text, pages: int, floor: int) -> _Match | None:
-    assert entry.page is not None
-    best: _Match | None = None
-    for distance, page in ((0, entry.page), (1, entry.page + 1), (1, entry.page - 1)):
-        if not 1 <= page <= pages:
-            continue
-        for match in _matches(squash(number), squash(title), text, page):
-            score = match.score - 2.5 * distance + _near(entry, match.row, text) * (not distance)
-            if match.row <= floor:
-                score -= 3
-            if best is None or score > best.score:
-                best = _Match(match.row, match.rows, match.number, score)
-    return best
-
-
-def _matches(number: str, title: str, text: Text, page: int) -> list[_Match]:
-    found = []
-    view = text.page(page)
-    wanted = number + title
-    if not wanted:
+def _best_chain(entries: Sequence[Entry], view: View) -> list[_Choice]:
+    """The choices with the highest sum of scores, going backwards punished (Viterbi)."""
+    if not entries:
         return []
-    for i, key in enumerate(view.keys):
-        if not key or not (wanted.startswith(key) or title.startswith(key) or title in key):
+    columns = [_choices(entry, view) for entry in entries]
+    totals = [c.score for c in columns[0]]
+    back: list[list[int]] = []
+    for i, column in enumerate(columns[1:], start=1):
+        returns = (entries[i].page or 0) < (entries[i - 1].page or 0)
+        fresh, origins = [], []
+        for choice in column:
+            best, origin = max(
+                (total - _cost(before, choice, returns), -j)
+                for j, (total, before) in enumerate(zip(totals, columns[i - 1], strict=True))
+            )
+            fresh.append(best + choice.score)
+            origins.append(-origin)
+        totals = fresh
+        back.append(origins)
+    at = max(range(len(totals)), key=totals.__getitem__)
+    chain = [at]
+    for origins in reversed(back):
+        at = origins[at]
+        chain.append(at)
+    return [columns[i][at] for i, at in enumerate(reversed(chain))]
+
+
+def _cost(before: _Choice, after: _Choice, returns: bool) -> float:
+    if after.row > before.row or returns:
+        return 0.0
+    if after.row == before.row:
+        return 1.5 if before.rows and after.rows else 0.2
+    return 3.0
+
+
+def _choices(entry: Entry, view: View) -> list[_Choice]:
+    """Where a section may start, best first; the last resort is where the entry points."""
+    assert entry.page is not None
+    found: list[_Choice] = []
+    for page in (entry.page, entry.page + 1, entry.page - 1, entry.page + 2, entry.page - 2):
+        distance = abs(page - entry.page)
+        if not 1 <= page <= view.pages or (distance == 2 and any(c.score >= _EXACT - 1 for c in found)):
             continue
-        row = view.start + i
-        for rows in range(1, _MAX_WRAP + 1):
-            if i + rows > len(view.keys):
-                break
-            joined = "".join(view.keys[i : i + rows])
-            printed, _ = split_number(text.texts[row])
-            bare = joined.removeprefix(squash(printed)) if printed else joined
-            if joined in (wanted, title) or bare == title:
-                found.append(_Match(row, rows, printed, 4.0 + _look(text, row, rows)))
-                break
-            if rows == 1 and len(title) > 3 and (joined.startswith(wanted) or bare.startswith(title)):
-                found.append(_Match(row, 1, printed, 1.0 + _look(text, row, 1)))
-            if not (wanted.startswith(joined) or title.startswith(bare)):
-                break
-    return found
+        for match in _matches(entry.title, view, page):
+            near = _near(entry, match.row, view) if not distance else -1.5 * distance
+            found.append(replace(match, score=match.score + near))
+    if not any(c.score >= _EXACT - 1 for c in found):
+        found.extend(_alike(entry, view))
+    found.append(_Choice(_pointed_row(entry, view), 0, "", _POINTED if entry.top is not None else 0.5))
+    return sorted(found, key=lambda c: -c.score)[:_MAX_CHOICES]
 
 
-def _look(text: Text, row: int, rows: int) -> float:
-    """How much a line looks like a heading."""
-    look = 0.0
-    if text.bold[row]:
-        look += 1.0
-    if text.sizes[row] > 1.05 * text.body_size:
-        look += 1.0
-    if text.furniture[row]:
+def _matches(heading: str, view: View, page: int) -> Iterator[_Choice]:
+    """Lines of a page on which a heading is printed, whole or as the beginning of the line."""
+    number, title = split_number(heading)
+    wanted, bare = squash(heading), squash(title)
+    keys, start = view.keys(page), view.starts[page - 1]
+    for i, key in enumerate(keys):
+        if not key or not (bare in key or wanted.startswith(key) or (bare.startswith(key) and len(key) > 2)
+                           or key[-len(bare) :].startswith(bare[:4])):  # fmt: skip
+            continue
+        printed, _ = split_number(view.texts[start + i])
+        folded = squash(printed)
+        agrees = not number or not printed or squash(number) == folded or squash(number).endswith(folded)
+        joined = ""
+        for rows in range(1, min(_MAX_WRAP, len(keys) - i) + 1):
+            if rows > 1 and view.furniture[start + i + rows - 1]:
+                break
+            joined += keys[i + rows - 1]
+            rest = joined.removeprefix(folded)
+            if joined in (wanted, bare) or rest == bare:
+                score = _EXACT + _look(view, start + i, rows) + (0.5 if agrees else -2.0)
+                yield _with_number_above(_Choice(start + i, rows, printed, score), number, view)
+                break
+            if rows == 1 and len(bare) > 3 and agrees and (joined.startswith(wanted) or rest.startswith(bare)):
+                yield _Choice(start + i, 1, printed, _RUN_IN + _look(view, start + i, 1))
+            if not (wanted.startswith(joined) or bare.startswith(rest)):
+                break
+
+
+def _with_number_above(choice: _Choice, number: str, view: View) -> _Choice:
+    """"Chapter 3" on a line of its own above the title belongs to the heading."""
+    above = choice.row - 1
+    if choice.number or above < view.starts[view.page_of(choice.row) - 1] or view.furniture[above]:
+        return choice
+    text = view.texts[above]
+    if len(text) > 20 or view.stands_out(above) <= 0:
+        return choice
+    printed, rest = split_number(f"{text} x")
+    if rest != "x" or not printed or (number and squash(number) != squash(printed)):
+        return choice
+    return replace(choice, row=above, rows=choice.rows + 1, number=printed)
+
+
+def _look(view: View, row: int, rows: int) -> float:
+    """How much a line looks like a heading; printed contents pages and running headers do not."""
+    look = view.stands_out(row)
+    if view.furniture[row] or view.turned[row]:
         look -= 2.5
-    line = text.texts[row + rows - 1].rstrip()
-    if "...." in line or ". . ." in line or (line[-1:].isdigit() and "\t" in line[-6:]):
-        look -= 2.5
+    if any(_LEADER.search(view.texts[r]) for r in range(row, row + rows + 1) if r < len(view)):
+        look -= 3.0
     return look
 
 
-def _near(entry: Entry, row: int, text: Text) -> float:
-    """1.0 where the destination's height fits this line, counted from the top or from the bottom."""
-    if entry.y is None or entry.page is None:
+def _near(entry: Entry, row: int, view: View) -> float:
+    """How well the destination's height fits a line, whether it counts from the top or from the bottom."""
+    if entry.top is None or entry.page is None:
         return 0.5
-    top = text.boxes[row][1]
-    away = min(abs(top - entry.y), abs(text.heights[entry.page - 1] - entry.y - top))
-    return max(0.0, 1.5 - away / 60.0)
+    top = view.boxes[row][1]
+    flipped = view.page_sizes[entry.page - 1][1] - entry.top
+    return max(0.0, 1.5 - abs(top - entry.top) / 60, 1.0 - abs(top - flipped) / 60)
 
 
-def _row_at(entry: Entry, text: Text) -> int:
-    """Where an entry points whose title is not printed: the first line at or below its height."""
+def _alike(entry: Entry, view: View) -> Iterator[_Choice]:
+    """Lines of the page that nearly say the title: typing errors, other punctuation, a word more."""
     assert entry.page is not None
-    start, end = text.starts[entry.page - 1], text.starts[entry.page]
-    if entry.y is None:
-        return start
-    return next((r for r in range(start, end) if text.boxes[r][3] >= entry.y), start)
+    key = squash(entry.title)
+    if len(key) < 6:
+        return
+    for row, other in zip(view.rows(entry.page), view.keys(entry.page), strict=True):
+        if 0.6 < len(other) / len(key) < 1.6 and view.stands_out(row) > 0 and not view.furniture[row]:
+            ratio = SequenceMatcher(None, key, other).ratio()
+            if ratio > 0.8:
+                yield _Choice(row, 1, split_number(view.texts[row])[0], _ALIKE * ratio + _look(view, row, 1))
+
+
+def _pointed_row(entry: Entry, view: View) -> int:
+    """The first line at or below the height an entry names, or the page's first line."""
+    assert entry.page is not None
+    rows = view.rows(entry.page)
+    top = next((r for r in rows if not view.furniture[r]), rows.start)
+    if entry.top is None:
+        return top
+    return next((r for r in rows if view.boxes[r][3] > entry.top + 2 and not view.furniture[r]), rows.stop)
+
+
+def _find_lost(entries: Sequence[Entry], chosen: dict[int, _Choice], view: View) -> list[Entry]:
+    """Look for entries that point nowhere between their placed neighbours; only a line that is their heading counts."""
+    lost = []
+    floor = 0
+    placed = sorted(chosen)
+    for i, entry in enumerate(entries):
+        if i in chosen:
+            floor = max(floor, chosen[i].row)
+            continue
+        following = next((chosen[j].row for j in placed if j > i), len(view))
+        number, title = split_number(entry.title)
+        wanted, bare = squash(entry.title), squash(title)
+        rows = sorted({*view.index.get(wanted, ()), *(view.index.get(bare, ()))})
+        fits = [r for r in rows if floor <= r < max(following, floor + 1) and _look(view, r, 1) > -1]
+        if fits:
+            best = max(fits, key=lambda r: _look(view, r, 1))
+            chosen[i] = _Choice(best, 1, split_number(view.texts[best])[0], _EXACT)
+            floor = best
+        else:
+            lost.append(entry)
+    return lost
