@@ -216,7 +216,9 @@ class Candidate(Contract):
         context: What generation gets; contains the anchor.
         text: The context's text.
         snippet_lines: The lines shown to the judge, in reading order.
-        evidence: The gathered evidence that it answers the question, in [0, 1]; used by `RuleJudge`, never shown.
+        page: 1-based page on which the anchor begins, or the caller's for passages.
+        evidence: How much of the question it holds, in [0, 1], on one scale for all questions; never shown.
+        relevance: What orders the candidates of one question for `RuleJudge`; never shown.
         evidence_notes: What the evidence is made of, each one clause for a person.
         weak: True for a section that is merely offered: no detector found anything in it.
         incoming_rank: 1-based place in the caller's order (passages) or in RRF order (our detectors); never shown.
@@ -227,6 +229,7 @@ class Candidate(Contract):
     doc_id: str | None = None
     anchor: CandidateScope | None = None
     context: CandidateScope | None = None
+    page: int | None = None
     text: str = ""
     snippet_lines: tuple[SnippetLine, ...] = ()
     methods: tuple[str, ...] = ()
@@ -235,6 +238,7 @@ class Candidate(Contract):
     breadcrumb: str | None = None
     page_label: str | None = None
     evidence: float = 0.0
+    relevance: float = 0.0
     evidence_notes: tuple[str, ...] = ()
     weak: bool = False
     suspicious: tuple[str, ...] = ()
@@ -364,6 +368,7 @@ class RetrievedCandidate(Contract):
     """One candidate with its verdict.
 
     Attributes:
+        page: 1-based page on which the anchor begins, or the caller's for passages.
         text: The context's text; empty when `text_in` names a better ranked candidate whose text contains it.
         rank: 1-based over the kept candidates and, behind them, the unjudged ones; 0 for discarded ones.
         score: Falls strictly with rank, in role bands: primary (0.75, 1], supporting (0.5, 0.75],
@@ -379,6 +384,7 @@ class RetrievedCandidate(Contract):
     doc_id: str | None = None
     anchor: CandidateScope | None = None
     context: CandidateScope | None = None
+    page: int | None = None
     snippet: str = ""
     text: str = ""
     methods: tuple[str, ...] = ()
@@ -552,7 +558,7 @@ def metadata_of(candidate: RetrievedCandidate, result: RetrievalResult) -> dict[
         "arbiter_matched_keywords": list(candidate.matched_keywords),
         "arbiter_quote": candidate.quote,
         "arbiter_quote_status": candidate.quote_status,
-        "arbiter_page": candidate.anchor.page_start if candidate.anchor else None,
+        "arbiter_page": candidate.page,
         "arbiter_candidate_id": candidate.candidate_id,
         "arbiter_original_score": candidate.original_score,
         "arbiter_status": result.status,
