@@ -5,7 +5,7 @@ MANIFESTS := pyproject.toml uv.lock constraints.txt $(wildcard integrations/*/py
 SOURCES := src tests tools benchmarks integrations
 POLICY := src/arbiter_rag/samples/policy_en.pdf
 
-.PHONY: help demo test lint format bench lock samples local-llm clean
+.PHONY: help demo test lint format wheels bench lock samples local-llm clean
 .DEFAULT_GOAL := help
 
 help:
@@ -13,6 +13,7 @@ help:
 	@echo "make test       run the tests of the core and of both integrations"
 	@echo "make lint       ruff, mypy --strict, import-linter"
 	@echo "make format     let ruff format and fix"
+	@echo "make wheels     build the distributions and try them in an environment of their own"
 	@echo "make bench      run the benchmarks (ARGS='parse --json out.json' picks)"
 	@echo "make lock       renew uv.lock and constraints.txt"
 	@echo "make samples    write the sample PDFs again"
@@ -40,6 +41,9 @@ lint: .venv/.ready-dev
 format: .venv/.ready-dev
 	$(PY) -m ruff check --fix $(SOURCES)
 	$(PY) -m ruff format $(SOURCES)
+
+wheels: .venv/.ready-dev
+	@sh tools/wheels.sh
 
 bench: .venv/.ready-dev
 	$(PY) -m benchmarks $(ARGS)

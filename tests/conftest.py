@@ -10,6 +10,16 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests with a real model run only where one is named."""
+    if os.environ.get("ARBITER_LOCAL_LLM"):
+        return
+    skip = pytest.mark.skip(reason="no local model: `make local-llm` starts one (ARBITER_LOCAL_LLM names its server)")
+    for item in items:
+        if "local_llm" in item.keywords:
+            item.add_marker(skip)
+
+
 @pytest.fixture(scope="session")
 def data() -> Path:
     """Folder of the development data (`ARBITER_DATA`, else `../shared/data` beside the checkout)."""

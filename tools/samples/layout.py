@@ -25,6 +25,7 @@ from reportlab.platypus import (
     TableStyle,
 )
 from reportlab.platypus.tableofcontents import TableOfContents
+
 from samples.source import Block, Source
 
 INK = colors.HexColor("#1b2a41")

@@ -1,0 +1,1 @@
+"""Benchmarks: each file registers entries with `harness.entry`; `python -m benchmarks` runs them."""
