@@ -32,6 +32,7 @@ class OpenAIJudge:
         model: The model's name (the deployment's on Azure).
         client, async_client: `openai` clients of your own, with their settings; only their retries are switched off.
             A sync call needs `client`; an async call uses `async_client`, else `client` in a thread.
+            An async client belongs to the event loop that first used it; without one, any loop may call.
         base_url: Where the service is; else `OPENAI_BASE_URL`, else OpenAI.
         api_key: Else `OPENAI_API_KEY`; a server other than OpenAI or Azure may need none.
         api: `auto` takes `responses` for OpenAI and Azure and `chat` for every other base URL, without asking anyone.

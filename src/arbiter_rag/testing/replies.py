@@ -16,7 +16,7 @@ Finish = Literal["stop", "length", "content_filter"]
 
 @dataclass(frozen=True, slots=True)
 class RecordedRequest:
-    """A request as it came in, without the headers that carry keys."""
+    """A request as it came in: header names in lower case, without those that carry keys."""
 
     path: str
     headers: Mapping[str, str]

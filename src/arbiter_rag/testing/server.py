@@ -160,7 +160,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Silent."""
 
     def _serve(self, body: Any) -> None:
-        kept = {name: value for name, value in self.headers.items() if name.lower() not in _KEY_HEADERS}
+        kept = {name.lower(): value for name, value in self.headers.items() if name.lower() not in _KEY_HEADERS}
         request = RecordedRequest(self.path.partition("?")[0], kept, body, self.command)
         key = self.headers.get("Authorization", "").removeprefix("Bearer ") or self.headers.get("api-key")
         reply, answer = self.server.scripted.answer(request, key)
