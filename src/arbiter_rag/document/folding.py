@@ -6,6 +6,7 @@ import re
 import unicodedata
 
 _NOT_ALNUM = re.compile(r"[\W_]+")
+"""Also matches combining marks: decomposed accents go with the punctuation."""
 
 _KIND = (
     r"(?:chapters?|chapitre|kapitel|cap[ií]tulo|capitolo|hoofdstuk|глава|sections?|secci[oó]n|se[cç][aã]o|sezione|"
@@ -25,8 +26,7 @@ _NUMBER = re.compile(
 def squash(text: str) -> str:
     """Fold to letters and digits: letter spacing, hyphenation, dashes, case, accents and ligatures all disappear."""
     if not text.isascii():
-        text = unicodedata.normalize("NFKD", text)
-        text = "".join(c for c in text if not unicodedata.combining(c)).replace("ı", "i")
+        text = unicodedata.normalize("NFKD", text).replace("ı", "i")
     return _NOT_ALNUM.sub("", text.casefold())
 
 

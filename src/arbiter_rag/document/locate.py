@@ -21,9 +21,13 @@ _MAX_WRAP = 4
 _MAX_CHOICES = 8
 _MAX_LEVEL = 9
 _EXACT, _RUN_IN, _ALIKE = 4.0, 1.0, 1.5
+_SURE = _EXACT + 1.5
+"""A match this good on the page an entry names: no other page is looked at."""
+
 _POINTED = 2.0
 """Score of the line an entry points to when its title is not printed there."""
 
+_LETTERED = re.compile(r"([A-Z])\s+(\S.+)")
 _LEADER = re.compile(r"(?:[.·…_]\s?){4,}|\.{3,}|\t\s*(?:\d{1,4}|[ivxlc]{1,6})\s*$")
 
 
@@ -34,6 +38,7 @@ class _Choice:
     row: int
     rows: int
     number: str
+    title: str
     score: float
 
 
@@ -52,14 +57,13 @@ def place(entries: Sequence[Entry], view: View, source: HeadingSource = "outline
     for i, entry in enumerate(entries):
         if (choice := chosen.get(i)) is None:
             continue
-        number, title = split_number(entry.title)
         page = entry.page if not choice.rows and entry.page else view.page_of(choice.row)
         headings.append(
             Heading(
                 row=choice.row,
                 level=min(entry.level, _MAX_LEVEL),
-                title=title or entry.title,
-                number=number or choice.number,
+                title=choice.title,
+                number=choice.number,
                 source=source,
                 rows=choice.rows,
                 page=min(page, view.pages),
@@ -109,57 +113,88 @@ def _choices(entry: Entry, view: View) -> list[_Choice]:
     found: list[_Choice] = []
     for page in (entry.page, entry.page + 1, entry.page - 1, entry.page + 2, entry.page - 2):
         distance = abs(page - entry.page)
-        if not 1 <= page <= view.pages or (distance == 2 and any(c.score >= _EXACT - 1 for c in found)):
+        best = max((c.score for c in found), default=0.0)
+        if best >= (_SURE if distance == 1 else _EXACT - 1) and distance:
+            break
+        if not 1 <= page <= view.pages:
             continue
         for match in _matches(entry.title, view, page):
             near = _near(entry, match.row, view) if not distance else -1.5 * distance
             found.append(replace(match, score=match.score + near))
     if not any(c.score >= _EXACT - 1 for c in found):
         found.extend(_alike(entry, view))
-    found.append(_Choice(_pointed_row(entry, view), 0, "", _POINTED if entry.top is not None else 0.5))
+    found.append(_pointed(entry, view))
     return sorted(found, key=lambda c: -c.score)[:_MAX_CHOICES]
 
 
-def _matches(heading: str, view: View, page: int) -> Iterator[_Choice]:
-    """Lines of a page on which a heading is printed, whole or as the beginning of the line."""
+def _readings(heading: str) -> list[tuple[str, str]]:
+    """Number and title, as a heading may be meant: "A References" may be appendix A, "2 discs" may have no number."""
     number, title = split_number(heading)
-    wanted, bare = squash(heading), squash(title)
+    readings = [(number, title or heading)]
+    if number and title:
+        readings.append(("", heading))
+    elif not number and (lettered := _LETTERED.match(heading)):
+        readings.append((lettered[1], lettered[2]))
+    return readings
+
+
+def _matches(heading: str, view: View, page: int) -> Iterator[_Choice]:
+    """Lines of a page on which a heading is printed: whole, wrapped, in a cell, or as the beginning of the line."""
+    wanted = squash(heading)
+    readings = [(number, title, squash(number), squash(title)) for number, title in _readings(heading)]
+    heads = [bare[:6] for *_, bare in readings]
     keys, start = view.keys(page), view.starts[page - 1]
     for i, key in enumerate(keys):
-        if not key or not (bare in key or wanted.startswith(key) or (bare.startswith(key) and len(key) > 2)
-                           or key[-len(bare) :].startswith(bare[:4])):  # fmt: skip
+        if not key or not (wanted.startswith(key) or any(head in key for head in heads)):
             continue
-        printed, _ = split_number(view.texts[start + i])
-        folded = squash(printed)
-        agrees = not number or not printed or squash(number) == folded or squash(number).endswith(folded)
-        joined = ""
-        for rows in range(1, min(_MAX_WRAP, len(keys) - i) + 1):
-            if rows > 1 and view.furniture[start + i + rows - 1]:
+        text = view.texts[start + i]
+        printed = split_number(text)[0]
+        for number, title, folded, bare in readings:
+            said = squash(printed)
+            agrees = said == folded or (bool(said and folded) and (said.endswith(folded) or folded.endswith(said)))
+            if number and len(number) == 1 and number.isalpha() and not agrees:
+                continue
+            rows, whole = _extent(keys, i, wanted, bare, said, view, start)
+            if whole:
+                score = _EXACT + _look(view, start + i, rows) + (0.5 if agrees else 0.0 if not (said and folded) else -2.0)
+                choice = _Choice(start + i, rows, number or printed, title, score)
+                yield _with_number_above(choice, number, view)
                 break
-            joined += keys[i + rows - 1]
-            rest = joined.removeprefix(folded)
-            if joined in (wanted, bare) or rest == bare:
-                score = _EXACT + _look(view, start + i, rows) + (0.5 if agrees else -2.0)
-                yield _with_number_above(_Choice(start + i, rows, printed, score), number, view)
+            if "\t" in text and any(squash(cell) == bare for cell in text.split("\t")):
+                yield _Choice(start + i, 1, number or printed, title, _RUN_IN + 1.5 + _look(view, start + i, 1))
+            elif len(bare) > 3 and (key.startswith(wanted) or key.removeprefix(said).startswith(bare)):
+                if agrees or not (said and folded):
+                    yield _Choice(start + i, 1, number or printed, title, _RUN_IN + _look(view, start + i, 1))
                 break
-            if rows == 1 and len(bare) > 3 and agrees and (joined.startswith(wanted) or rest.startswith(bare)):
-                yield _Choice(start + i, 1, printed, _RUN_IN + _look(view, start + i, 1))
-            if not (wanted.startswith(joined) or bare.startswith(rest)):
-                break
+
+
+def _extent(keys: list[str], i: int, wanted: str, bare: str, said: str, view: View, start: int) -> tuple[int, bool]:
+    """How many rows from `i` on a heading takes, and whether they say it to its end."""
+    joined = ""
+    for rows in range(1, min(_MAX_WRAP, len(keys) - i) + 1):
+        if rows > 1 and view.furniture[start + i + rows - 1]:
+            break
+        joined += keys[i + rows - 1]
+        rest = joined.removeprefix(said)
+        if joined in (wanted, bare) or rest == bare:
+            return rows, True
+        if not (wanted.startswith(joined) or bare.startswith(rest)):
+            break
+    return 1, False
 
 
 def _with_number_above(choice: _Choice, number: str, view: View) -> _Choice:
-    """"Chapter 3" on a line of its own above the title belongs to the heading."""
+    """Take in "Chapter 3" on a line of its own above the title."""
     above = choice.row - 1
-    if choice.number or above < view.starts[view.page_of(choice.row) - 1] or view.furniture[above]:
+    if split_number(view.texts[choice.row])[0] or above < view.starts[view.page_of(choice.row) - 1]:
         return choice
     text = view.texts[above]
-    if len(text) > 20 or view.stands_out(above) <= 0:
+    if len(text) > 20 or view.furniture[above] or view.stands_out(above) <= 0:
         return choice
     printed, rest = split_number(f"{text} x")
-    if rest != "x" or not printed or (number and squash(number) != squash(printed)):
+    if rest != "x" or not printed or (number and not squash(printed).endswith(squash(number))):
         return choice
-    return replace(choice, row=above, rows=choice.rows + 1, number=printed)
+    return replace(choice, row=above, rows=choice.rows + 1, number=number or printed)
 
 
 def _look(view: View, row: int, rows: int) -> float:
@@ -185,23 +220,37 @@ def _alike(entry: Entry, view: View) -> Iterator[_Choice]:
     """Lines of the page that nearly say the title: typing errors, other punctuation, a word more."""
     assert entry.page is not None
     key = squash(entry.title)
+    number, title = _readings(entry.title)[0]
+    rows, keys = view.rows(entry.page), view.keys(entry.page)
     if len(key) < 6:
         return
-    for row, other in zip(view.rows(entry.page), view.keys(entry.page), strict=True):
-        if 0.6 < len(other) / len(key) < 1.6 and view.stands_out(row) > 0 and not view.furniture[row]:
-            ratio = SequenceMatcher(None, key, other).ratio()
-            if ratio > 0.8:
-                yield _Choice(row, 1, split_number(view.texts[row])[0], _ALIKE * ratio + _look(view, row, 1))
+    for i, row in enumerate(rows):
+        if view.stands_out(row) <= 0 or view.furniture[row]:
+            continue
+        joined = ""
+        for n, part in enumerate(keys[i : i + _MAX_WRAP], start=1):
+            joined += part
+            if len(joined) > 1.4 * len(key) or abs(view.sizes[row + n - 1] - view.sizes[row]) > 0.5:
+                break
+            if len(joined) > 0.7 * len(key) and (ratio := SequenceMatcher(None, key, joined).ratio()) > 0.8:
+                printed = split_number(view.texts[row])[0]
+                yield _Choice(row, n, number or printed, title, _ALIKE * ratio + _look(view, row, n))
 
 
-def _pointed_row(entry: Entry, view: View) -> int:
-    """The first line at or below the height an entry names, or the page's first line."""
+def _pointed(entry: Entry, view: View) -> _Choice:
+    """Where an entry points: the first line at or below its height, or the page's first line."""
     assert entry.page is not None
+    number, title = _readings(entry.title)[0]
     rows = view.rows(entry.page)
-    top = next((r for r in rows if not view.furniture[r]), rows.start)
+    row = next((r for r in rows if not view.furniture[r]), rows.start)
     if entry.top is None:
-        return top
-    return next((r for r in rows if view.boxes[r][3] > entry.top + 2 and not view.furniture[r]), rows.stop)
+        return _Choice(row, 0, number, title, 0.5)
+    row = next((r for r in rows if view.boxes[r][3] > entry.top + 2 and not view.furniture[r]), rows.stop)
+    if row < rows.stop and view.stands_out(row) > 0:  # another wording of the title: half of its words are there
+        words, there = set(entry.title.lower().split()), set(view.texts[row].lower().split())
+        if len(words & there) * 2 >= len(words):
+            return _Choice(row, 1, number, title, _POINTED)
+    return _Choice(row, 0, number, title, _POINTED)
 
 
 def _find_lost(entries: Sequence[Entry], chosen: dict[int, _Choice], view: View) -> list[Entry]:
@@ -214,13 +263,12 @@ def _find_lost(entries: Sequence[Entry], chosen: dict[int, _Choice], view: View)
             floor = max(floor, chosen[i].row)
             continue
         following = next((chosen[j].row for j in placed if j > i), len(view))
-        number, title = split_number(entry.title)
-        wanted, bare = squash(entry.title), squash(title)
-        rows = sorted({*view.index.get(wanted, ()), *(view.index.get(bare, ()))})
+        number, title = _readings(entry.title)[0]
+        rows = sorted({*view.index.get(squash(entry.title), ()), *(view.index.get(squash(title), ()))})
         fits = [r for r in rows if floor <= r < max(following, floor + 1) and _look(view, r, 1) > -1]
         if fits:
             best = max(fits, key=lambda r: _look(view, r, 1))
-            chosen[i] = _Choice(best, 1, split_number(view.texts[best])[0], _EXACT)
+            chosen[i] = _Choice(best, 1, number or split_number(view.texts[best])[0], title, _EXACT)
             floor = best
         else:
             lost.append(entry)

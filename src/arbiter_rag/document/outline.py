@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from arbiter_rag.document.extract import clean
+from arbiter_rag.document.names import NamedDestinations
 from arbiter_rag.document.strings import text_string
 
 _MAX_ENTRIES = 50_000
 _MAX_TITLE = 500
+_REFERENCE = re.compile(r"\d+\s+\d+\s+R")
 _ARRAY = re.compile(r"\[\s*(?:(?P<xref>\d+)\s+\d+\s+R|(?P<index>-?\d+))\s*(?:/(?P<view>\w+)(?P<values>[^\]]*))?")
 
 
@@ -87,7 +89,7 @@ class _Targets:
         self._doc = doc
         self._pages = pages
         self._page_of: dict[int, int] | None = None
-        self._names: dict[str, Any] | None = None
+        self._names = NamedDestinations(doc)
         self._matrices: dict[int, Any] = {}
 
     def of(self, xref: int) -> tuple[int | None, float | None]:
@@ -132,20 +134,10 @@ class _Targets:
         return page, self._top(page, float(values[position]))
 
     def _named(self, name: str) -> tuple[int | None, float | None]:
-        if self._names is None:
-            self._names = self._doc.resolve_names()
-        target = self._names.get(name)
-        if target is None:
+        source = self._names.find(name)
+        if source is None or source.startswith("("):  # a name for a name would be a loop
             return None, None
-        page = target.get("page", -1) + 1
-        if not 1 <= page <= self._pages:
-            return None, None
-        if "to" in target:
-            return page, self._top(page, float(target["to"][1])) if target["to"][1] else None
-        values = str(target.get("dest", "")).split()
-        if len(values) > 1 and values[0] in ("/FitH", "/FitBH") and values[1] != "null":
-            return page, self._top(page, float(values[1]))
-        return page, None
+        return self._resolve("xref" if _REFERENCE.fullmatch(source) else "dict", source)
 
     def _page_number(self, xref: int) -> int | None:
         if self._page_of is None:

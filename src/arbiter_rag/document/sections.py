@@ -49,7 +49,7 @@ def build_sections(headings: Sequence[Heading], lines: int) -> tuple[Section, ..
         while open_ones and open_ones[-1][0] >= h.level:
             open_ones.pop()
         section_id = f"s{i + 1}"
-        shown = f"{h.number} {h.title}".strip()
+        shown = h.title if h.title.startswith(h.number) else f"{h.number} {h.title}"
         above = open_ones[-1] if open_ones else None
         breadcrumb = f"{above[2]}{BREADCRUMB}{shown}" if above else shown
         own_end = ordered[i + 1].row if i + 1 < len(ordered) else lines
