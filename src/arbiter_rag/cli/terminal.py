@@ -69,4 +69,6 @@ def console() -> Console:
         reconfigure(errors="backslashreplace")
     plain = not sys.stdout.isatty()
     width = None if not plain or "COLUMNS" in os.environ else 100
-    return Console(highlight=False, markup=False, emoji=False, width=width, no_color=plain or None)
+    return Console(
+        highlight=False, markup=False, emoji=False, width=width, color_system=None if plain else "auto", soft_wrap=False
+    )
