@@ -93,10 +93,10 @@ def test_inspect_shows_the_sections(capfd: pytest.CaptureFixture[str]) -> None:
 
 def test_the_cache_is_the_users_and_can_be_left_out(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     main(["inspect", POLICY, "--no-cache"])
-    assert not (tmp_path / "cache").exists()
+    assert not (tmp_path / "cache" / "arbiter-rag").exists()
     main(["inspect", POLICY, "--json"])
     first = capfd.readouterr().out
-    assert [p for p in (tmp_path / "cache").rglob("*") if p.is_file()]
+    assert [p for p in (tmp_path / "cache" / "arbiter-rag").rglob("*") if p.is_file()]
     main(["inspect", POLICY, "--json"])
     assert first.endswith(capfd.readouterr().out)
 

@@ -88,6 +88,7 @@ def _sections(sections: list[dict[str, Any]]) -> Table:
     for section in sections:
         number, title = section["number"], section["title"]
         name = title if not number or title.startswith(number) else f"{number} {title}"
+        name = name or "(before the first heading)"
         table.add_row(
             Text("  " * max(section["level"] - 1, 0) + harmless(name)),
             page_name(section["page"], section["page_label"]),

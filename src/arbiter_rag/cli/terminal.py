@@ -64,11 +64,17 @@ def console() -> Console:
     """Where tables are drawn: colour only on a terminal, and not with NO_COLOR; 100 columns where there is none."""
     from rich.console import Console
 
+    class Pipe(Console):
+        """A console whose reader may leave: rich would exit with 1 then, which here means not found."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
     reconfigure = getattr(sys.stdout, "reconfigure", None)
     if reconfigure is not None:  # a terminal that knows only ASCII shows what it can instead of failing
         reconfigure(errors="backslashreplace")
     plain = not sys.stdout.isatty()
     width = None if not plain or "COLUMNS" in os.environ else 100
-    return Console(
+    return Pipe(
         highlight=False, markup=False, emoji=False, width=width, color_system=None if plain else "auto", soft_wrap=False
     )
