@@ -94,7 +94,25 @@ def _starting(word: str) -> tuple[_Term, ...]:
     found = list(table.whole.get(word, ()))
     for length in range(table.shortest, min(len(word), table.longest) + 1):
         found += table.stems.get(word[:length], ())
+    if not found and 5 <= len(word) <= 14 and word.isascii():
+        meant = _SCRAMBLED.get(_signature(word))
+        return _starting(meant) if meant is not None and meant != word else ()
     return tuple(found)
+
+
+def _signature(word: str) -> str:
+    """First and last letter with what lies between in alphabetical order: the same however the middle is shuffled."""
+    return word[0] + "".join(sorted(word[1:-1])) + word[-1]
+
+
+_SCRAMBLED = {
+    _signature(word): word
+    for word in (
+        "ignore disregard forget previous instructions instruction system prompt passage passages primary discard "
+        "discarded candidate candidates reveal override above answer respond select choose relevant excerpt"
+    ).split()
+}
+"""Key words that are still read when their inner letters are shuffled."""
 
 
 def find(text: str) -> tuple[list[Found], int]:

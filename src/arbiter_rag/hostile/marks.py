@@ -59,6 +59,15 @@ _SHORT_ID = re.compile(
 
 _TOOL = re.compile(r"\b(?:call|use|invoke|run|execute|trigger)\s+(?:the\s+)?(?:tool\s+)?[a-z]{2,12}_[a-z]{2,12}(?:_[a-z]+)?\b\s+(?:to|on|with|and)\b")
 
+_EXPORT = re.compile(
+    r"\b(?:send|forward|e-?mail|post|upload|transmit|copy|exfiltrate|mail|submit|share)\b[^.\n]{0,80}"
+    r"\b(?:all|full|entire|every|contents?|summary|data|records?|conversation|list|keys|tokens?|passwords?|credentials)\b"
+    r"[^\n]{0,60}?(?:[a-z0-9._-]{1,40}@[a-z0-9]|https?://)"
+    r"|!\[[^\]\n]{0,60}\]\(https?://[^)\s]{0,200}[?=]"
+    r"|<script\b|\bonerror\s*=|\bjavascript:"
+    r"|<!--[^>]{0,200}\b(?:ai|assistant|llm|ignore|instructions?|prompt|agents?)\b"
+)
+
 _LETTER = r"[A-Za-z\u00c0-\u024f\u0370-\u03ff\u0400-\u04ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]"
 _JOINERS = "\u200b\u200c\u200d\u2060\u2061-\u2064\ufeff\u180e\u034f\u115f\u1160\u3164\uffa0"
 _SPLIT_WORD = re.compile(rf"(?<={_LETTER})[{_JOINERS}]+(?={_LETTER})")
@@ -71,7 +80,7 @@ _NEAR = 40
 
 def structures(view: View) -> Iterator[tuple[str, int, int]]:
     """Kind and place in the reading of what imitates replies, boundaries or ids."""
-    for kind, pattern in (("forged_reply", _FORGED), ("boundary", _BOUNDARY), ("id_claim", _ID), ("id_claim", _SHORT_ID), ("instruction", _TOOL)):
+    for kind, pattern in (("forged_reply", _FORGED), ("boundary", _BOUNDARY), ("id_claim", _ID), ("id_claim", _SHORT_ID), ("instruction", _TOOL), ("instruction", _EXPORT)):
         for match in pattern.finditer(view.text):
             yield kind, match.start(), match.end()
 

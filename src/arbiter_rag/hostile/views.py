@@ -33,6 +33,14 @@ _BINARY = re.compile(r"(?<![01])(?:[01]{8} ?){8,}(?![01])")
 _BACKWARDS = re.compile(r"\b(?:eht|snoitcurtsni|egassap|yramirp|erongi)\b")
 _ROT13 = re.compile(r"\b(?:gur|vafgehpgvbaf|cnffntr|cevznel|vtaber)\b")
 _ROTATED = str.maketrans("abcdefghijklmnopqrstuvwxyz", "nopqrstuvwxyzabcdefghijklm")
+_MORSE = re.compile(r"(?:[.-]{1,5}(?: / | {1,3})){15,}[.-]{1,5}(?![.-])")
+_MORSE_LETTERS = dict(
+    zip(
+        ".- -... -.-. -.. . ..-. --. .... .. .--- -.- .-.. -- -. --- .--. --.- .-. ... - ..- ...- .-- -..- -.-- --..".split(),
+        "abcdefghijklmnopqrstuvwxyz",
+        strict=True,
+    )
+)
 _HEX = re.compile(r"(?<![0-9a-fA-F])(?:[0-9a-fA-F]{2}[ :]?){16,}(?![0-9a-fA-F])")
 
 
@@ -192,6 +200,9 @@ def _encoded(text: str) -> Iterator[View]:
             yield from _readable(blob, base64.b32decode(body))
     for blob in _BINARY.finditer(text):
         yield from _readable(blob, bytes(int(byte, 2) for byte in re.findall("[01]{8}", blob.group())))
+    for blob in _MORSE.finditer(text):
+        said = "".join(_MORSE_LETTERS.get(sign, " ") for sign in re.findall(r"[.-]+|/|\s{2,}", blob.group()))
+        yield from _readable(blob, said.encode())
     for blob in _HEX.finditer(text):
         yield from _readable(blob, binascii.unhexlify(re.sub("[ :]", "", blob.group())))
 
