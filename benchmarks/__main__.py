@@ -22,9 +22,7 @@ _NO_ENTRIES = {"__main__", "harness"}
 
 def main(argv: list[str] | None = None) -> int:
     """Run; 0 unless an entry failed."""
-    for module in pkgutil.iter_modules(benchmarks.__path__):
-        if module.name not in _NO_ENTRIES:
-            importlib.import_module(f"benchmarks.{module.name}")
+    broken = load()
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Run benchmarks and print their tables.")
     parser.add_argument("names", nargs="*", metavar="name", help=f"which ones (default: all): {', '.join(ENTRIES)}")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write everything as JSON")
@@ -40,7 +38,21 @@ def main(argv: list[str] | None = None) -> int:
     done = {name: run(ENTRIES[name]) for name in given.names or ENTRIES}
     if given.json:
         given.json.write_text(json.dumps({"machine": about, "entries": done}, indent=2) + "\n", encoding="utf-8")
-    return int(any("error" in result for result in done.values()))
+    return int(broken or any("error" in result for result in done.values()))
+
+
+def load() -> bool:
+    """Import every file that may register entries; one whose packages are missing is told and left out."""
+    broken = False
+    for module in pkgutil.iter_modules(benchmarks.__path__):
+        if module.name in _NO_ENTRIES:
+            continue
+        try:
+            importlib.import_module(f"benchmarks.{module.name}")
+        except ImportError as error:
+            print(f"benchmarks/{module.name} cannot be loaded: {error}", file=sys.stderr)
+            broken = True
+    return broken
 
 
 def run(entry: Entry) -> dict[str, Any]:

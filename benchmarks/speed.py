@@ -14,9 +14,9 @@ from typing import Any
 import bm25s
 import numpy as np
 import pymupdf
-from arbiter_rag.arbiter import Arbiter
 from rank_bm25 import BM25Okapi
 
+from arbiter_rag.arbiter import Arbiter
 from arbiter_rag.detectors.bm25 import Bm25
 from arbiter_rag.detectors.index import DocumentIndex, index_of
 from arbiter_rag.document import ParsedDocument

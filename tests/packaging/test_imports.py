@@ -5,7 +5,17 @@ from __future__ import annotations
 import subprocess
 import sys
 
-OPTIONAL = ("pymupdf", "fitz", "openai", "llama_index", "langchain", "langchain_core", "fastembed", "cryptography", "rich")
+OPTIONAL = (
+    "pymupdf",
+    "fitz",
+    "openai",
+    "llama_index",
+    "langchain",
+    "langchain_core",
+    "fastembed",
+    "cryptography",
+    "rich",
+)
 
 
 def test_import_pulls_in_nothing_optional() -> None:
