@@ -1,0 +1,193 @@
+"""The words of a question that say what to look for, each with its weight, and which of them are names."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from arbiter_rag.contract import Keyword
+from arbiter_rag.language import Analyzer, Token, analyzer, fold
+from arbiter_rag.question.tables import UNSPACED, Table
+from arbiter_rag.question.unspaced import content_runs, is_unspaced
+
+VAGUE, FILLER, SMALL_NUMBER = 0.3, 0.5, 0.5
+"""Weights of words that any document uses, of words that stop-word collections list, of numbers of one or two digits."""
+
+_YEAR = re.compile(r"(?:1[89]|20)\d\d")
+_CAPITALS_SAY_NOTHING = frozenset({"de"})  # every noun has one
+_SENTENCE_START = re.compile(r"(?:^|[.!?:;¿¡«»„“”\"(\n])\s*$")
+_NAME_GAP = re.compile(r" |-|/| ?& ?|\. |'|’")  # noqa: RUF001 - apostrophes as they are typed
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """One word of the question with what its writing says about it."""
+
+    token: Token
+    stop: bool
+    vague: bool
+    starts_sentence: bool
+    capital: bool
+    coded: bool  # an acronym, identifier or code: never an ordinary word
+
+    @property
+    def number(self) -> bool:
+        return self.token.surface[0].isdigit() and not any(c.isalpha() for c in self.token.surface)
+
+
+def keywords_of(text: str, table: Table, language: str) -> list[Keyword]:
+    """Keywords in the question's order; function words never are, vague ones weigh little.
+
+    Args:
+        text: The question, hints blanked out.
+        table: The table of its language.
+        language: Its language, or `und`.
+    """
+    analysis = analyzer(language)
+    words = _words(text, table, analysis, language)
+    found = [(start, keyword) for start, keyword in _spaced(text, words, table, language)]
+    if language in UNSPACED:
+        found.extend(content_runs(text, language, table.vague))
+    found.sort(key=lambda item: item[0])
+    return _distinct([keyword for _, keyword in found], analysis)
+
+
+def fallback_keywords(text: str, table: Table, language: str) -> list[Keyword]:
+    """For questions of function words only ("To be or not to be"): all their words but the question words, lightly."""
+    tokens = analyzer(language).tokens(text)
+    words = [token.surface for token in tokens if token.term not in table.question_words and len(token.surface) > 1]
+    return _distinct([_keyword(word, VAGUE) for word in words], analyzer(language))
+
+
+def _words(text: str, table: Table, analysis: Analyzer, language: str) -> list[_Word]:
+    tokens: list[Token] = []
+    for token in analysis.tokens(text):
+        inside = bool(tokens) and token.start < tokens[-1].end
+        if not inside and token.surface[0].isalnum() and not is_unspaced(token.surface[0]):
+            tokens.append(token)
+    capitals = _capitals_mean_something(tokens, analysis, language)
+    shouted = _shouted(text)
+    return [
+        _Word(
+            token=token,
+            stop=analysis.is_stop(token.surface) or fold(token.surface) in table.question_words,
+            vague=token.term in table.vague or fold(token.surface) in table.vague,
+            starts_sentence=_SENTENCE_START.search(text[max(0, token.start - 3) : token.start]) is not None
+            and (token.start <= 3 or text[max(0, token.start - 3) : token.start].strip() != ""),
+            capital=capitals and token.surface[0].isupper(),
+            coded=_coded(token.surface, shouted),
+        )
+        for token in tokens
+    ]
+
+
+def _coded(surface: str, shouted: bool) -> bool:
+    letters = [character for character in surface if character.isalpha()]
+    if "_" in surface or (letters and any(character.isdigit() for character in surface)):
+        return True
+    if shouted or len(letters) < 2:
+        return False
+    inner = any(character.isupper() for character in surface[1:])
+    return inner and "-" not in surface
+
+
+def _shouted(text: str) -> bool:
+    letters = [character for character in text if character.isalpha()]
+    return len(letters) > 8 and sum(map(str.isupper, letters)) > 0.7 * len(letters)
+
+
+def _capitals_mean_something(tokens: list[Token], analysis: Analyzer, language: str) -> bool:
+    """Not in German, not in text all in capitals, not in a heading put as a query (Selecting and Installing Software)."""
+    if language in _CAPITALS_SAY_NOTHING:
+        return False
+    content = [t.surface for t in tokens if t.surface.isalpha() and not analysis.is_stop(t.surface)]
+    capital = [surface for surface in content if surface[0].isupper()]
+    return not (len(content) >= 3 and len(capital) >= 0.75 * len(content)) and not _shouted(" ".join(content))
+
+
+def _spaced(text: str, words: list[_Word], table: Table, language: str) -> list[tuple[int, Keyword]]:
+    found: list[tuple[int, Keyword]] = []
+    at = 0
+    while at < len(words):
+        end = _name_end(text, words, at, table)
+        if end > at:
+            first, last = words[at].token, words[end - 1].token
+            found.append((first.start, _keyword(text[first.start : last.end], 1.0, is_name=True)))
+            at = end
+            continue
+        keyword = _single(words[at], language)
+        if keyword is not None:
+            found.append((words[at].token.start, keyword))
+        at += 1
+    return found
+
+
+def _name_end(text: str, words: list[_Word], at: int, table: Table) -> int:
+    """One past the last word of the name that starts at `at`, or `at` when none does."""
+    if not _opens_name(words[at]):
+        return at
+    end = at + 1
+    while end < len(words):
+        step = 1
+        if fold(words[end].token.surface) in table.connectors and end + 1 < len(words):
+            step = 2
+        following = words[end + step - 1]
+        gaps = (text[words[end + k - 1].token.end : words[end + k].token.start] for k in range(step))
+        if not all(_NAME_GAP.fullmatch(gap) for gap in gaps) or not _continues_name(following):
+            break
+        end += step
+    alone = words[at]
+    if end == at + 1 and not alone.coded and (alone.starts_sentence or alone.vague):
+        return at
+    return end
+
+
+def _opens_name(word: _Word) -> bool:
+    if word.coded:
+        return not word.number and not (word.stop and word.starts_sentence)
+    # A word that starts the sentence opens a name only when a name goes on behind it ("Best Buy ...").
+    return word.capital and not word.stop and not (word.starts_sentence and word.vague) and len(word.token.surface) > 1
+
+
+def _continues_name(word: _Word) -> bool:
+    if word.number:
+        return _YEAR.fullmatch(word.token.surface) is None
+    return (word.capital and not word.stop) or (word.coded and not any(c.isdigit() for c in word.token.surface))
+
+
+def _single(word: _Word, language: str) -> Keyword | None:
+    surface = word.token.surface
+    if word.number:
+        telling = len([c for c in surface if c.isdigit()]) >= 3
+        return _keyword(surface, 1.0 if telling else SMALL_NUMBER, is_name=telling)
+    if word.stop or len(surface) == 1:
+        return None
+    if word.vague:
+        return _keyword(surface, VAGUE)
+    return _keyword(surface, FILLER if fold(surface) in _collected(language) else 1.0)
+
+
+@cache
+def _collected(language: str) -> frozenset[str]:
+    """The stop words that anyone ever collected for a language: too many to drop, telling enough to weigh less."""
+    from stopwordsiso import stopwords  # its file holds 58 languages, so not before a question asks for one
+
+    return frozenset(map(fold, stopwords("en" if language == "und" else language)))
+
+
+def _keyword(text: str, weight: float, *, is_name: bool = False) -> Keyword:
+    return Keyword(text=text, weight=weight, concept=fold(text), is_name=is_name)
+
+
+def _distinct(keywords: list[Keyword], analysis: Analyzer) -> list[Keyword]:
+    """The first of those that look for the same terms, with the greatest weight among them."""
+    kept: dict[tuple[str, ...], Keyword] = {}
+    for keyword in keywords:
+        terms = tuple(analysis.terms(keyword.text))
+        known = kept.get(terms)
+        if known is None:
+            kept[terms] = keyword
+        elif keyword.weight > known.weight:
+            kept[terms] = known.model_copy(update={"weight": keyword.weight})
+    return list(kept.values())
