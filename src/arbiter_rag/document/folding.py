@@ -14,11 +14,11 @@ _KIND = (
     r"items?|annex(?:e|es)?|appendix|appendices|anhang|anexo|ap[eé]ndice|allegato|appendice|bijlage|приложение|"
     r"schedule|exhibit|note|§)"
 )
-_VALUE = r"(?:\d{1,4}(?:[.\-]\d{1,3})*[a-z]?|[A-Z](?:[.\-]?\d{1,3}(?:\.\d{1,3})*)?|[IVXLC]{1,7})"
+_VALUE = r"(?:\d{1,4}(?:[.\-]\d{1,3})*[a-z]?|[A-Z](?:[.\-]?\d{1,3}(?:\.\d{1,3})*)?|[IVXLC]{1,7})(?:er|ère|re|st)?"
 _NUMBER = re.compile(
-    rf"\s*(?:(?P<kind>{_KIND})\s*(?:n[°o]\s*)?(?P<named>{_VALUE})(?P<after1>\s*[.:)\-–—]+)?(?=\s|$)"
-    rf"|(?P<bare>\d{{1,3}}(?:\.\d{{1,3}}){{0,5}}|[A-Z](?:\.\d{{1,3}})*|[IVXLC]{{1,7}})(?P<after2>\s?[.:)]|\s?[\-–—](?=\s))?"
-    rf"(?=\s|$)|(?P<cjk>第[\d〇零一二三四五六七八九十百]+[章節节条條部篇編编]))\s*",
+    rf"\s*(?:(?P<kind>{_KIND})(?:\s+|(?<=[.§])\s*)(?:n[°o]\s*)?(?P<named>{_VALUE})(?:\s*[.:)\-–—]+)?(?=\s|$|(?<=[–—:]))"
+    r"|(?P<bare>\d{1,3}(?:\.\d{1,3}){0,5}|[A-Z](?:\.\d{1,3})*|[IVXLC]{1,7})(?P<after>\s?[.:)]|\s?[\-–—](?=\s))?"
+    r"(?=\s|$)|(?P<cjk>第[\d〇零一二三四五六七八九十百]+[章節节條条部篇編编]))\s*",
     re.IGNORECASE,
 )
 
@@ -43,7 +43,7 @@ def split_number(text: str) -> tuple[str, str]:
     bare = found["bare"]
     if bare and not bare[0].isdigit():
         tabbed = "\t" in found.group()
-        if not bare.isupper() or not (found["after2"] or "." in bare or tabbed):
+        if not bare.isupper() or not (found["after"] or "." in bare or tabbed):
             return "", text.strip()
     if found["named"] and not found["named"][0].isdigit() and not found["named"][0].isupper():
         return "", text.strip()

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from arbiter_rag.contract import HeadingSource
+from arbiter_rag.document.fonts import font_headings
 from arbiter_rag.document.locate import place
 from arbiter_rag.document.outline import Entry
+from arbiter_rag.document.printed import printed_headings
 from arbiter_rag.document.sections import Heading
 from arbiter_rag.document.view import View
 
 HeadingsMode = Literal["auto", "outline", "printed", "fonts", "layout", "none"]
+
+_NO_TITLE = re.compile(
+    r"(?:p(?:age|\.)?|slide|seite|p[aá]gina|diapositive|folie)?\s*[\divxlc]+|cover|blank(?: page)?|untitled|"
+    r"\S*[\d_]\S*|\S+\.(?:pdf|docx?|indd|pptx?|xlsx?|qxd)",
+    re.IGNORECASE,
+)
+_PAGES_AN_ENTRY = 12
+"""An outline with fewer than one entry on so many pages is too thin to find anything by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +39,52 @@ def find_headings(view: View, outline: Sequence[Entry], mode: HeadingsMode) -> F
     """The document's headings by the source asked for; `auto` takes the first that gives useful ones."""
     if mode == "none":
         return Found()
+    if mode == "printed":
+        headings, odd = printed_headings(view)
+        return Found(tuple(headings), "printed" if headings else "none", tuple(odd))
+    if mode == "fonts":
+        headings = font_headings(view)
+        return Found(tuple(headings), "fonts" if headings else "none")
+    return _by_outline(view, outline, only=mode == "outline")
+
+
+def _by_outline(view: View, outline: Sequence[Entry], only: bool) -> Found:
     placed, lost = place(outline, view)
     notes = []
     if lost:
         notes.append(f"{len(lost)} of {len(outline)} outline entries point nowhere and are not printed as headings.")
-    return Found(tuple(placed), "outline" if placed else "none", tuple(notes))
+    weak = _weakness(placed, view)
+    if only or (placed and not weak):
+        return Found(tuple(placed), "outline" if placed else "none", tuple(notes))
+    found = _from_the_text(view)
+    if len(found.headings) < max(3, 1.5 * len(placed)):
+        return Found(tuple(placed), "outline", tuple(notes)) if placed else found
+    if placed:
+        notes.append(f"The outline {weak}; sections were taken from the text ({found.source}) as well.")
+    return Found(_merged(placed, found.headings), found.source, (*notes, *found.notes))
+
+
+def _weakness(placed: Sequence[Heading], view: View) -> str:
+    """What makes an outline useless by itself, or nothing."""
+    named = [h for h in placed if h.rows or not _NO_TITLE.fullmatch(h.title)]
+    if placed and len(named) < 0.4 * len(placed):
+        return "holds page numbers or file names instead of titles"
+    if len(placed) < view.pages / _PAGES_AN_ENTRY or (len(placed) < 3 and view.pages > 2):
+        return f"has only {len(placed)} entries for {view.pages} pages"
+    return ""
+
+
+def _from_the_text(view: View) -> Found:
+    """The printed contents, and below what they list what fonts and numbering show."""
+    listed, notes = printed_headings(view)
+    headings = font_headings(view, listed)
+    if not headings:
+        return Found()
+    return Found(tuple(headings), "printed" if listed else "fonts", tuple(notes))
+
+
+def _merged(outline: Sequence[Heading], others: Sequence[Heading]) -> tuple[Heading, ...]:
+    """What the text shows, and the outline's printed titles that it did not show."""
+    taken = {row for h in others for row in range(h.row, h.row + max(1, h.rows))}
+    extra = [h for h in outline if h.row not in taken and h.rows]
+    return tuple(sorted((*others, *extra), key=lambda h: h.row))

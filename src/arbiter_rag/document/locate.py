@@ -42,8 +42,16 @@ class _Choice:
     score: float
 
 
-def place(entries: Sequence[Entry], view: View, source: HeadingSource = "outline") -> tuple[list[Heading], list[Entry]]:
+def place(
+    entries: Sequence[Entry], view: View, source: HeadingSource = "outline", floor: int = 0
+) -> tuple[list[Heading], list[Entry]]:
     """Put every entry on its printed line, or where it points when its title is not printed near there.
+
+    Args:
+        entries: In their order.
+        view: The text.
+        source: What the headings say about where they came from.
+        floor: Entries that point nowhere are looked for from this row on.
 
     Returns:
         The headings, and the entries that could not be placed: they point nowhere and stand nowhere.
@@ -52,7 +60,7 @@ def place(entries: Sequence[Entry], view: View, source: HeadingSource = "outline
     chosen: dict[int, _Choice] = dict(
         zip((i for i, e in enumerate(entries) if e.page is not None), _best_chain(pointed, view), strict=True)
     )
-    lost = _find_lost(entries, chosen, view)
+    lost = _find_lost(entries, chosen, view, floor)
     headings = []
     for i, entry in enumerate(entries):
         if (choice := chosen.get(i)) is None:
@@ -253,10 +261,9 @@ def _pointed(entry: Entry, view: View) -> _Choice:
     return _Choice(row, 0, number, title, _POINTED)
 
 
-def _find_lost(entries: Sequence[Entry], chosen: dict[int, _Choice], view: View) -> list[Entry]:
+def _find_lost(entries: Sequence[Entry], chosen: dict[int, _Choice], view: View, floor: int) -> list[Entry]:
     """Look for entries that point nowhere between their placed neighbours; only a line that is their heading counts."""
     lost = []
-    floor = 0
     placed = sorted(chosen)
     for i, entry in enumerate(entries):
         if i in chosen:
