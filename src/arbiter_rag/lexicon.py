@@ -25,7 +25,7 @@ from typing import Any, Literal, Self, get_args
 from pydantic import BaseModel, ConfigDict
 
 from arbiter_rag.contract import Keyword
-from arbiter_rag.errors import ConfigurationError, InputError
+from arbiter_rag.errors import InputError
 from arbiter_rag.language import LANGUAGES, Analyzer, analyzer
 
 FIELDS = ("concept", "language", "variants", "weight")
@@ -72,12 +72,13 @@ class Lexicon(BaseModel):
 
         Raises:
             InputError: There is no such file, it cannot be read, or a line of it is not as described.
-            ConfigurationError: A YAML file, and the `yaml` extra is not installed.
         """
         file = Path(path)
         form = _SUFFIXES.get(file.suffix.lower())
         if form is None:
-            raise InputError(f"Expected a lexicon file ending in .csv, .yaml or .yml, got {file}; save it as one of these.")
+            raise InputError(
+                f"Expected a lexicon file ending in .csv, .yaml or .yml, got {file}; save it as one of these."
+            )
         return cls._from_rows(_rows(_read(file), form, str(file)), str(file))
 
     @classmethod
@@ -200,14 +201,18 @@ def _read(file: Path) -> str:
     except IsADirectoryError:
         raise InputError(f"Expected a lexicon file, got the folder {file}; name the file in it.") from None
     except OSError as error:
-        raise InputError(f"Expected a readable lexicon file, got {file}: {error.strerror}; check its permissions.") from error
+        raise InputError(
+            f"Expected a readable lexicon file, got {file}: {error.strerror}; check its permissions."
+        ) from error
     if b"\0" in data:
         raise InputError(f"Expected a text file, got binary data in {file}; export the lexicon as CSV or YAML.")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise InputError(f"Expected UTF-8 text in {file}, got another encoding on line {line}; save it as UTF-8.") from None
+        raise InputError(
+            f"Expected UTF-8 text in {file}, got another encoding on line {line}; save it as UTF-8."
+        ) from None
 
 
 def _rows(text: str, form: str, source: str) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -231,22 +236,19 @@ def _csv_rows(text: str, source: str) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _yaml_rows(text: str, source: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    try:
-        import yaml
-    except ImportError:
-        raise ConfigurationError("Reading a YAML lexicon needs PyYAML, which is not installed; "
-                                 "pip install 'arbiter-rag[yaml]', or save the lexicon as CSV.") from None  # fmt: skip
+    import yaml  # here, because most users have no lexicon
+
     loader = yaml.SafeLoader(text)
     try:
         root = loader.get_single_node()
         if not isinstance(root, yaml.SequenceNode):
             raise InputError(f"Expected a list of rows with {', '.join(FIELDS)} in {source}, got "
-                             f"{'nothing' if root is None else root.id}; start each row with a dash.")  # fmt: skip
+                             f"{'nothing' if root is None else _kind(root.tag)}; start each row with a dash.")  # fmt: skip
         for node in root.value:
             line = node.start_mark.line + 1
             row = loader.construct_object(node, deep=True)
             if not isinstance(row, dict):
-                raise InputError(f"Expected a row with {', '.join(FIELDS)} in {source}, line {line}, got {node.id}; "
+                raise InputError(f"Expected a row with {', '.join(FIELDS)} in {source}, line {line}, got {_kind(node.tag)}; "
                                  "write one key and value a line.")  # fmt: skip
             row = {str(key).strip().lower(): value for key, value in row.items()}
             _check_names(list(row), f"{source}, line {line}", "keys")
@@ -255,9 +257,16 @@ def _yaml_rows(text: str, source: str) -> Iterator[tuple[int, dict[str, Any]]]:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark else 1
         problem = getattr(error, "problem", None) or "text that is none"
-        raise InputError(f"Expected YAML, got {problem} in {source}, line {line}; check indentation and quotes.") from None
+        raise InputError(
+            f"Expected YAML, got {problem} in {source}, line {line}; check indentation and quotes."
+        ) from None
     finally:
         loader.dispose()
+
+
+def _kind(tag: str) -> str:
+    """What a YAML node is, for a person: tag:yaml.org,2002:map -> map."""
+    return tag.rpartition(":")[2]
 
 
 def _check_names(names: list[str], where: str, kind: str) -> None:
@@ -278,7 +287,9 @@ def _checked(row: dict[str, Any], where: str) -> tuple[str, list[Variant]]:
     if not name or not texts:
         raise InputError(f"Expected a concept and at least one variant, got an empty value in {where}; fill it in.")
     if language.lower() not in LANGUAGES:
-        raise InputError(f"Expected a language of {', '.join(LANGUAGES)}, got {language!r} in {where}; use one of these.")
+        raise InputError(
+            f"Expected a language of {', '.join(LANGUAGES)}, got {language!r} in {where}; use one of these."
+        )
     if weight not in WEIGHTS:
         raise InputError(f"Expected the weight primary or secondary, got {weight!r} in {where}; use one of these.")
     return name, [Variant(text=text, language=language.lower(), weight=WEIGHTS[weight]) for text in texts]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from threading import Lock
@@ -23,8 +24,8 @@ _SPACE_GROUPS = frozenset({"fr", "ru", "es", "pt", "it"})  # 1 234 is one number
 CJK = "\u3005\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff" \
       "\uac00-\ud7a3\u1100-\u11ff\u3130-\u318f\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003134f"  # fmt: skip
 _MARKS = "\u0300-\u036f\u00ad\u200b-\u200d\u2060"  # combining accents and soft hyphens stand inside words
-_APOSTROPHES = "'’‘ʼ＇"  # noqa: RUF001 - as they are typed
-_HYPHENS = "\\-‐‑"  # noqa: RUF001 - as they are typed
+_APOSTROPHES = "'’‘ʼ＇"
+_HYPHENS = "\\-‐‑"
 _LETTER = rf"[^\W\d_{CJK}]"
 _RUN = rf"[^\W_{CJK}]+(?:[{_MARKS}]+[^\W_{CJK}]*)*"  # letters, digits and the marks on them
 SYMBOLS = "$€£¥%§‰₽₩"
@@ -88,7 +89,7 @@ _Piece = tuple[int, int, str]  # offsets within the surface, and the term
 
 def _token_pattern(spaced_numbers: bool) -> re.Pattern[str]:
     """One alternation without groups, so that `findall` gives surfaces at C speed; nothing in it can backtrack far."""
-    separator = "[.,'’\u00a0\u202f\u2009 ]" if spaced_numbers else "[.,'’\u00a0\u202f\u2009]"  # noqa: RUF001
+    separator = "[.,'’\u00a0\u202f\u2009 ]" if spaced_numbers else "[.,'’\u00a0\u202f\u2009]"
     number = rf"\d{{1,3}}(?:{separator}\d\d\d)+(?:[.,]\d+)?(?!\w)|\d+(?:[.,]\d+)*(?!\w|[{_HYPHENS}]{_LETTER})"
     acronym = rf"(?:{_LETTER}\.){{2,}}{_LETTER}?(?![^\W_{CJK}{_MARKS}])"
     word = rf"{_RUN}(?:[{_HYPHENS}_{_APOSTROPHES}&]+{_RUN}|\.\d+)*"
@@ -112,7 +113,7 @@ class Analyzer:
         self._pattern = _PATTERNS[language in _SPACE_GROUPS]
         self._dot_groups = language in _DOT_GROUPS
         self._lock = Lock()
-        self._stemmer = _stemmer(language)
+        self._stem = _stemmer(language)
         self._unaccented = _UNACCENTED.get(language)
         self._pieces: dict[str, tuple[_Piece, ...]] = {}
         self._terms: dict[str, tuple[str, ...]] = {}
@@ -146,8 +147,10 @@ class Analyzer:
         folded = fold(term_or_surface)
         if folded in self._stop_words:
             return True
-        # Japanese writes its grammar in hiragana and its content in kanji, katakana and Latin letters.
-        return self.language == "ja" and _HIRAGANA.fullmatch(folded) is not None
+        if self.language == "ja":  # grammar is written in hiragana, content in kanji, katakana and Latin letters
+            return _HIRAGANA.fullmatch(folded) is not None
+        # A Chinese bigram of two function characters (的在, 是否) is grammar, too.
+        return self.language == "zh" and len(folded) == 2 and all(c in self._stop_words for c in folded)
 
     def _remember(self, surface: str) -> tuple[str, ...]:
         terms = tuple(term for _, _, term in self._pieces_of(surface))
@@ -215,12 +218,12 @@ class Analyzer:
     def _term(self, word: str) -> str:
         """Stemmed with its accents, which the stemmers' suffixes carry (-ée, -ción), and folded afterwards."""
         accented = fold_case(word)
-        if self._stemmer is None or not accented.isalpha():
+        if self._stem is None or not accented.isalpha():
             return fold(accented)
         if self._unaccented is not None and accented.isascii():
             accented = self._unaccented[0].sub(self._unaccented[1], accented)
         with self._lock:  # Snowball stemmers keep the word being stemmed in themselves
-            return fold(self._stemmer.stemWord(accented))
+            return fold(self._stem(accented))
 
     def _years(self, surface: str, start: int, end: int) -> list[_Piece]:
         """FY2022 also answers to 2022."""
@@ -230,25 +233,19 @@ class Analyzer:
         return [(match.start(), match.end(), fold(match.group())) for match in found]
 
     def _stem_stop(self, word: str) -> list[str]:
-        """What a function word becomes as a term; the parts of a compound one are words of their own."""
-        pieces = [] if _CJK_RUN.search(word) else self._word(word)
-        return [pieces[0][2]] if pieces else []
+        """What a function word becomes as terms; the parts of a compound one are words of their own."""
+        if _CJK_RUN.fullmatch(word):
+            return [term for _, _, term in _bigrams(word)]
+        return [term for _, _, term in self._word(word)[:1]]
 
 
-class _Stemmer:
-    """What is used of a Snowball stemmer; the package carries no types."""
-
-    def stemWord(self, word: str) -> str:
-        raise NotImplementedError
-
-
-def _stemmer(language: str) -> _Stemmer | None:
+def _stemmer(language: str) -> Callable[[str], str] | None:
     if language not in _STEMMERS:
         return None
     import snowballstemmer  # here, because importing it costs more than the rest of this package together
 
-    stemmer: _Stemmer = snowballstemmer.stemmer(_STEMMERS[language])
-    return stemmer
+    stem: Callable[[str], str] = snowballstemmer.stemmer(_STEMMERS[language]).stemWord
+    return stem
 
 
 @cache

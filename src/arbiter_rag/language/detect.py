@@ -22,7 +22,7 @@ _CYRILLIC = re.compile(r"[\u0400-\u04ff]")
 _NOT_RUSSIAN = re.compile(r"[іїєґўјљњђћџҐІЇЄЎЈЉЊЂЋЏ]")
 _LATIN_LETTER = re.compile(r"[A-Za-z\u00c0-\u024f]")
 # A word of running text: identifiers, codes, addresses and acronyms are the same in every language.
-_PLAIN_WORD = re.compile(r"(?<![\w@./\\-])[^\W\d_]+(?:['’-][^\W\d_]+)*(?![\w@/\\])(?!\.\w)")  # noqa: RUF001
+_PLAIN_WORD = re.compile(r"(?<![\w@./\\-])[^\W\d_]+(?:['’-][^\W\d_]+)*(?![\w@/\\])(?!\.\w)")
 
 
 def detect_language(text: str, *, default: str = "und") -> str:
@@ -83,7 +83,7 @@ def _latin_language(sample: str) -> str | None:
 def _votes(words: list[str]) -> dict[str, float]:
     """Function words vote for their languages; a word that several languages share is worth a part of its vote each."""
     votes: dict[str, float] = dict.fromkeys(_LATIN, 0.0)
-    for word in words:
+    for word in re.split(r"[\s'’]", " ".join(words)):
         owners = _owners().get(word.casefold(), ())
         for language in owners:
             votes[language] += 1 / len(owners) ** 2

@@ -5,10 +5,10 @@ from __future__ import annotations
 import unicodedata
 
 _LETTERS = {
-    "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "ħ": "h", "ŋ": "ng",  # noqa: RUF001 - dotless i
-    "ё": "е",  # noqa: RUF001 - Cyrillic, which printed Russian uses interchangeably
-    "’": "'", "‘": "'", "ʼ": "'", "＇": "'", "`": "'", "´": "'",  # noqa: RUF001 - apostrophes as they are typed
-    "‐": "-", "‑": "-", "‒": "-", "–": "-", "—": "-", "−": "-",  # noqa: RUF001 - hyphens and dashes as they are typed
+    "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "ħ": "h", "ŋ": "ng",
+    "ё": "е",
+    "’": "'", "‘": "'", "ʼ": "'", "＇": "'", "`": "'", "´": "'",
+    "‐": "-", "‑": "-", "‒": "-", "–": "-", "—": "-", "−": "-",
 }  # fmt: skip
 _INVISIBLE = (0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF)  # soft hyphen, zero-width spaces and joiners, BOM
 

@@ -12,13 +12,13 @@ from arbiter_rag.question.tables import UNSPACED, Table, table
 
 _ROMAN = re.compile(r"(?=[ivxl])(?:x[lx]|l?x{0,3})(?:ix|iv|v?i{0,3})", re.I)
 _RANGE_LIMIT = 20
-_DASH = r"[-–—~〜～‐‑]"  # noqa: RUF001 - dashes as they are typed
-_PAGE_LABEL = r"(?:\d{1,5}|[A-Za-z]{1,2}-?\d{1,4}|[ivxl]{1,8}|[IVXL]{1,8})(?![\w'’])"  # noqa: RUF001
+_DASH = r"[-–—~〜～‐‑]"
+_PAGE_LABEL = r"(?:\d{1,5}|[A-Za-z]{1,2}-?\d{1,4}|[ivxl]{1,8}|[IVXL]{1,8})(?![\w'’])"
 _SECTION_NUMBER = (
     r"(?:[A-Z]{1,2}\.? ?(?:\* ?)?)?\d{1,4}[a-zA-Z]?(?:[.-][A-Z]?\d{1,4}[a-z]?)*(?:\([a-z0-9]{1,3}\))*(?!\w)"
-    r"|[A-Z](?:[.-]?\d{1,3})+(?!\w)|(?:[IVXL]{1,6}|[ivxl]{2,6})(?![\w'’])|[A-Z](?![\w'’])"  # noqa: RUF001
+    r"|[A-Z](?:[.-]?\d{1,3})+(?!\w)|(?:[IVXL]{1,6}|[ivxl]{2,6})(?![\w'’])|[A-Z](?![\w'’])"
 )
-_NUMERAL_WORD = r"(?:n[o°º]\.? ?|n\. ?|nr\.? ?|number |#|№ ?)?"  # noqa: RUF001 - the numero sign
+_NUMERAL_WORD = r"(?:n[o°º]\.? ?|n\. ?|nr\.? ?|number |#|№ ?)?"
 
 _HAN_DIGITS = {c: i for i, c in enumerate("〇一二三四五六七八九")} | {"零": 0, "两": 2, "兩": 2}
 _HAN_NUMBER = "[〇零一二三四五六七八九十百两兩]{1,7}"
@@ -26,7 +26,8 @@ _ASIAN_NUMBER = rf"(?:\d{{1,4}}(?:\.\d{{1,3}})*|{_HAN_NUMBER})"
 _TO = rf"(?:{_DASH}|到|至|から|부터|에서)"
 _ORDINAL = r"(?:第|제) ?"
 _ASIAN_PAGE = re.compile(
-    rf"{_ORDINAL}(?P<a>{_ASIAN_NUMBER}) ?(?:页|頁|ページ|쪽|페이지)?(?: ?{_TO} ?(?:{_ORDINAL})?(?P<b>{_ASIAN_NUMBER}))? ?"
+    rf"{_ORDINAL}(?P<a>{_ASIAN_NUMBER}) ?(?:页|頁|ページ|쪽|페이지)?"
+    rf"(?: ?{_TO} ?(?:{_ORDINAL})?(?P<b>{_ASIAN_NUMBER}))? ?"
     r"(?:页|頁|ページ|쪽|페이지)"
     rf"|(?P<c>\d{{1,4}}) ?(?:ページ|頁|쪽|페이지)?(?: ?{_TO} ?(?P<d>\d{{1,4}}))? ?(?:ページ|頁|쪽|페이지)"
     rf"|(?:页|頁|ページ|페이지|쪽) ?(?P<e>\d{{1,4}}|[ivxl]{{1,8}}(?![a-z]))(?: ?{_TO} ?(?P<f>\d{{1,4}}))?",

@@ -20,10 +20,18 @@ SEARCHED_CHARACTERS = 2000
 _QUOTED = re.compile(
     "|".join(
         (
-            r'"([^"\n]{1,200})"', "“([^“”\n]{1,200})[”“]", "„([^„“”\"\n]{1,200})[“”\"]", "«([^«»\n]{1,200})»",
-            "»([^«»\n]{1,200})«", "‹([^‹›\n]{1,200})›", "「([^「」\n]{1,200})」", "『([^『』\n]{1,200})』",
-            "《([^《》\n]{1,200})》", r"(?<!\w)‘([^‘’\n]{1,200})’(?!\w)", r"(?<!\w)'([^'\n]{1,200})'(?!\w)",  # noqa: RUF001
-        )  # fmt: skip
+            r'"([^"\n]{1,200})"',
+            "“([^“”\n]{1,200})[”“]",
+            '„([^„“”"\n]{1,200})[“”"]',
+            "«([^«»\n]{1,200})»",
+            "»([^«»\n]{1,200})«",
+            "‹([^‹›\n]{1,200})›",
+            "「([^「」\n]{1,200})」",
+            "『([^『』\n]{1,200})』",
+            "《([^《》\n]{1,200})》",
+            r"(?<!\w)‘([^‘’\n]{1,200})’(?!\w)",
+            r"(?<!\w)'([^'\n]{1,200})'(?!\w)",
+        )
     )
 )
 
@@ -60,6 +68,7 @@ def parse_question(text: str, lexicon: Lexicon | None = None, language: str | No
         keywords = lexicon.expand(rest, keywords, code)
     folded = fold(searched)
     shape = shape_of(folded, words)
+    intent = intent_of(folded, words, shape, bool(hints.sections))
     return ParsedQuestion(
         text=whole,
         language=code,
@@ -67,8 +76,8 @@ def parse_question(text: str, lexicon: Lexicon | None = None, language: str | No
         phrases=phrases,
         pages=hints.pages,
         sections=hints.sections,
-        shape=shape,
-        intent=intent_of(folded, words, shape, bool(hints.sections)),
+        shape="open" if intent == "definition" else shape,  # "What is a deductible?" asks for no amount
+        intent=intent,
         truncated=len(whole) > SEARCHED_CHARACTERS,
     )
 

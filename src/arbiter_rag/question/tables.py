@@ -43,6 +43,7 @@ class Table:
         question_words: Folded question words.
         question_word: Finds one of them in a folded question.
         vague: Terms (as the language's analyzer makes them) and folded forms of words too general to weigh much.
+        content: Folded words that stop-word collections list and that say what a text is about nevertheless.
         asks: Per answer shape what asks for it, in the order in which they are tried.
         nouns: Per answer shape the nouns that name it when they stand next to the question word.
         intents: Per intent what shows it, in the order in which they are tried.
@@ -50,6 +51,7 @@ class Table:
         sections, sections_dotted: Words before a section number, likewise.
         part_of: Words for parts of a section, which are no hint of their own behind one ("§ 3 Abs. 2").
         ranges, joins: Words between two numbers.
+        endings: Korean particles and endings, longest first; empty for other languages.
         connectors: Small words inside names ("Bank of England").
     """
 
@@ -57,6 +59,7 @@ class Table:
     question_words: frozenset[str]
     question_word: re.Pattern[str]
     vague: frozenset[str]
+    content: frozenset[str]
     asks: tuple[tuple[AnswerShape, re.Pattern[str]], ...]
     nouns: tuple[tuple[AnswerShape, re.Pattern[str]], ...]
     intents: tuple[tuple[Intent, re.Pattern[str]], ...]
@@ -68,6 +71,7 @@ class Table:
     ranges: tuple[str, ...]
     joins: tuple[str, ...]
     connectors: frozenset[str]
+    endings: tuple[str, ...]
 
 
 @cache
@@ -84,6 +88,7 @@ def table(language: str) -> Table:
         question_words=frozenset(_folded(raw["question_words"])),
         question_word=_any_of(code, raw["question_words"]),
         vague=_vague(code, raw["vague"].split()),
+        content=frozenset(_folded(raw["content"].split())),
         asks=tuple((shape, _any_of(code, raw["shape"].get(shape, ()))) for shape in _SHAPES),
         nouns=tuple((shape, _any_of(code, raw["nouns"].get(shape, ()))) for shape in _NOUN_SHAPES),
         intents=tuple((intent, _any_of(code, raw["intent"].get(intent, ()))) for intent in _INTENTS),
@@ -95,6 +100,7 @@ def table(language: str) -> Table:
         ranges=_folded(raw["range"]),
         joins=_folded(raw["join"]),
         connectors=frozenset(_folded(raw["connectors"])),
+        endings=_folded(raw.get("endings", "").split()),
     )
 
 

@@ -9,10 +9,13 @@ from arbiter_rag.contract import Keyword
 from arbiter_rag.language import fold
 from arbiter_rag.language.analysis import CJK
 from arbiter_rag.language.stopwords import function_words
+from arbiter_rag.question.tables import Table
 
 _RUN = re.compile(rf"[{CJK}]+")
 _VAGUE_WEIGHT, _STEM_WEIGHT = 0.3, 0.7
 _LONGEST = 12
+
+_Piece = tuple[int, str, float]
 
 # Chinese: particles that are almost never part of a longer word, and what may be cut off a run's ends.
 _ZH_BREAKS = "的了吗呢吧啊呀和与及或是这那哪谁您你我它们"
@@ -21,15 +24,6 @@ _ZH_LEADING, _ZH_TRAILING = "在对从向为将由被把其该此每各请本以
 _JA_CONTENT = re.compile(r"[\u3005\u3400-\u9fff\uf900-\ufaff\u30a1-\u30fa\u30fc-\u30ff\uff66-\uff9f]+")
 _JA_KANJI = re.compile(r"[\u3400-\u9fff]")
 _JA_HIRAGANA = re.compile(r"[\u3041-\u3096]")
-# Korean: particles and the commonest endings, longest first.
-_KO_ENDINGS = tuple(
-    sorted(
-        "은 는 이 가 을 를 의 에 에서 에게 께 으로 로 와 과 도 만 까지 부터 보다 처럼 이나 나 이란 란 에는 에서는 으로는 로는 와의 과의 에도 이며 이고 이라는 라는 "
-        "인가요 인가 입니까 입니다 인지 이라면 하는 하려면 하면 하나요 합니까 합니다 하여 해야 했나요 했습니까 하기 한 할 함 된 되는 되나요 됩니까 되었나요 되면 될 "
-        "에는요 이에요 예요 들은 들이 들을 들의 적인 시 별 당한 받는 받을 있는 없는".split(),
-        key=lambda ending: (-len(ending), ending),
-    )
-)  # fmt: skip
 
 
 def is_unspaced(character: str) -> bool:
@@ -37,16 +31,15 @@ def is_unspaced(character: str) -> bool:
     return _RUN.match(character) is not None
 
 
-def content_runs(text: str, language: str, vague: frozenset[str]) -> list[tuple[int, Keyword]]:
+def content_runs(text: str, table: Table) -> list[tuple[int, Keyword]]:
     """Content words of the Han, Kana and Hangul in a question, each with its place."""
-    split = {"zh": _chinese, "ja": _japanese, "ko": _korean}[language]
-    stops = _stops(language)
+    stops = _stops(table.language)
     found = []
     for run in _RUN.finditer(text):
-        for start, word, weight in split(run.group()):
+        for start, word, weight in _split(run.group(), table):
             if word in stops or not word:
                 continue
-            weight = _VAGUE_WEIGHT if fold(word) in vague else weight
+            weight = _VAGUE_WEIGHT if fold(word) in table.vague else weight
             found.append((run.start() + start, Keyword(text=word[:_LONGEST], weight=weight, concept=fold(word))))
     return found
 
@@ -62,7 +55,7 @@ def _chinese_break() -> re.Pattern[str]:
     return re.compile("|".join(map(re.escape, words)) + f"|[{_ZH_BREAKS}]")
 
 
-def _chinese(run: str) -> list[tuple[int, str, float]]:
+def _chinese(run: str) -> list[_Piece]:
     pieces, at = [], 0
     for cut in (*_chinese_break().finditer(run), None):
         start, end = at, cut.start() if cut else len(run)
@@ -76,7 +69,7 @@ def _chinese(run: str) -> list[tuple[int, str, float]]:
     return pieces
 
 
-def _japanese(run: str) -> list[tuple[int, str, float]]:
+def _japanese(run: str) -> list[_Piece]:
     pieces = []
     for found in _JA_CONTENT.finditer(run):
         start, end = found.span()
@@ -89,12 +82,18 @@ def _japanese(run: str) -> list[tuple[int, str, float]]:
     return pieces
 
 
-def _korean(run: str) -> list[tuple[int, str, float]]:
+def _split(run: str, table: Table) -> list[_Piece]:
+    """A run's content words: place in the run, text and weight."""
+    if table.language == "ko":
+        return _korean(run, table.endings)
+    return _japanese(run) if table.language == "ja" else _chinese(run)
+
+
+def _korean(run: str, endings: tuple[str, ...]) -> list[_Piece]:
     word = run
-    for ending in _KO_ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= 2:
-            word = word[: -len(ending)]
-            break
-    if word in _KO_ENDINGS:
+    for _ in range(2):  # a particle may stand before an ending: 언제|까지|입니까
+        ending = next((e for e in endings if word.endswith(e) and len(word) - len(e) >= 2), "")
+        word = word.removesuffix(ending)
+    if word in endings:
         return []
     return [(0, word, 1.0 if len(word) > 1 else _VAGUE_WEIGHT)]

@@ -12,12 +12,13 @@ from arbiter_rag.question.tables import UNSPACED, Table
 from arbiter_rag.question.unspaced import content_runs, is_unspaced
 
 VAGUE, FILLER, SMALL_NUMBER = 0.3, 0.5, 0.5
-"""Weights of words that any document uses, of words that stop-word collections list, of numbers of one or two digits."""
+"""Weights of words any document uses, of words stop-word collections list, of numbers of one or two digits."""
 
 _YEAR = re.compile(r"(?:1[89]|20)\d\d")
 _CAPITALS_SAY_NOTHING = frozenset({"de"})  # every noun has one
-_SENTENCE_START = re.compile(r"(?:^|[.!?:;¿¡«»„“”\"(\n])\s*$")
-_NAME_GAP = re.compile(r" |-|/| ?& ?|\. |'|’")  # noqa: RUF001 - apostrophes as they are typed
+_CLITICS = frozenset({"fr", "pt"})
+_SENTENCE_START = re.compile(r"(?:^|[.!?:;¿¡«»„“”‘'\"(\n])\s*$")
+_NAME_GAP = re.compile(r" |-|/| ?& ?|\. |'|’")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +46,9 @@ def keywords_of(text: str, table: Table, language: str) -> list[Keyword]:
         language: Its language, or `und`.
     """
     analysis = analyzer(language)
-    words = _words(text, table, analysis, language)
-    found = [(start, keyword) for start, keyword in _spaced(text, words, table, language)]
-    if language in UNSPACED:
-        found.extend(content_runs(text, language, table.vague))
+    found = _spaced(text, _words(text, table, analysis, language), table, language)
+    if table.language in UNSPACED:
+        found.extend(content_runs(text, table))
     found.sort(key=lambda item: item[0])
     return _distinct([keyword for _, keyword in found], analysis)
 
@@ -61,11 +61,7 @@ def fallback_keywords(text: str, table: Table, language: str) -> list[Keyword]:
 
 
 def _words(text: str, table: Table, analysis: Analyzer, language: str) -> list[_Word]:
-    tokens: list[Token] = []
-    for token in analysis.tokens(text):
-        inside = bool(tokens) and token.start < tokens[-1].end
-        if not inside and token.surface[0].isalnum() and not is_unspaced(token.surface[0]):
-            tokens.append(token)
+    tokens = [_without_clitics(token, analysis, language) for token in _whole_words(text, analysis)]
     capitals = _capitals_mean_something(tokens, analysis, language)
     shouted = _shouted(text)
     return [
@@ -80,6 +76,28 @@ def _words(text: str, table: Table, analysis: Analyzer, language: str) -> list[_
         )
         for token in tokens
     ]
+
+
+def _whole_words(text: str, analysis: Analyzer) -> list[Token]:
+    """Words as written: compounds without their parts, symbols and unspaced scripts left out."""
+    whole: list[Token] = []
+    for token in analysis.tokens(text):
+        inside = bool(whole) and token.start < whole[-1].end
+        if not inside and token.surface[0].isalnum() and not is_unspaced(token.surface[0]):
+            whole.append(token)
+    return whole
+
+
+def _without_clitics(token: Token, analysis: Analyzer, language: str) -> Token:
+    """French and Portuguese hang pronouns behind the verb: "acceptez-vous" asks about "acceptez"."""
+    if language not in _CLITICS or "-" not in token.surface:
+        return token
+    parts = token.surface.split("-")
+    while len(parts) > 1 and (analysis.is_stop(parts[-1]) or parts[-1].lower() == "t"):
+        parts.pop()
+    surface = "-".join(parts)
+    term = token.term if surface == token.surface else next(iter(analysis.terms(surface)), "")
+    return Token(surface, token.start, token.start + len(surface), term)
 
 
 def _coded(surface: str, shouted: bool) -> bool:
@@ -98,7 +116,7 @@ def _shouted(text: str) -> bool:
 
 
 def _capitals_mean_something(tokens: list[Token], analysis: Analyzer, language: str) -> bool:
-    """Not in German, not in text all in capitals, not in a heading put as a query (Selecting and Installing Software)."""
+    """Not in German, nor in text all in capitals, nor in a heading put as a query (Installing the New System)."""
     if language in _CAPITALS_SAY_NOTHING:
         return False
     content = [t.surface for t in tokens if t.surface.isalpha() and not analysis.is_stop(t.surface)]
@@ -116,7 +134,7 @@ def _spaced(text: str, words: list[_Word], table: Table, language: str) -> list[
             found.append((first.start, _keyword(text[first.start : last.end], 1.0, is_name=True)))
             at = end
             continue
-        keyword = _single(words[at], language)
+        keyword = _single(words[at], table, language)
         if keyword is not None:
             found.append((words[at].token.start, keyword))
         at += 1
@@ -156,7 +174,7 @@ def _continues_name(word: _Word) -> bool:
     return (word.capital and not word.stop) or (word.coded and not any(c.isdigit() for c in word.token.surface))
 
 
-def _single(word: _Word, language: str) -> Keyword | None:
+def _single(word: _Word, table: Table, language: str) -> Keyword | None:
     surface = word.token.surface
     if word.number:
         telling = len([c for c in surface if c.isdigit()]) >= 3
@@ -165,7 +183,8 @@ def _single(word: _Word, language: str) -> Keyword | None:
         return None
     if word.vague:
         return _keyword(surface, VAGUE)
-    return _keyword(surface, FILLER if fold(surface) in _collected(language) else 1.0)
+    folded = fold(surface)
+    return _keyword(surface, FILLER if folded in _collected(language) and folded not in table.content else 1.0)
 
 
 @cache
