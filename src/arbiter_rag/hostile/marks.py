@@ -61,9 +61,10 @@ _TOOL = re.compile(r"\b(?:call|use|invoke|run|execute|trigger)\s+(?:the\s+)?(?:t
 
 _EXPORT = re.compile(
     r"\b(?:send|forward|e-?mail|post|upload|transmit|copy|exfiltrate|mail|submit|share)\b[^.\n]{0,80}"
-    r"\b(?:all|full|entire|every|contents?|summary|data|records?|conversation|list|keys|tokens?|passwords?|credentials)\b"
+    r"\b(?:all|full|entire|every|contents?|summary|data|records?|conversation|history|list|keys|tokens?|passwords?|credentials)\b"
     r"[^\n]{0,60}?(?:[a-z0-9._-]{1,40}@[a-z0-9]|https?://)"
     r"|!\[[^\]\n]{0,60}\]\(https?://[^)\s]{0,200}[?=]"
+    r"|\{\s*\"(?:tool|function|tool_name|function_call|tool_call)s?\"\s*:"
     r"|<script\b|\bonerror\s*=|\bjavascript:"
     r"|<!--[^>]{0,200}\b(?:ai|assistant|llm|ignore|instructions?|prompt|agents?)\b"
 )

@@ -41,6 +41,7 @@ RULES = (
     _rule("instruction", "attach output_of_yours", 8),
     _rule("instruction", "decode obey", 9, ordered=True),
     _rule("instruction", "fake_state off", 4),
+    _rule("instruction", "use_tool tool_name tool", 5, ordered=True),
     _rule("instruction", "say_strong not_found", 7, ordered=True),
     _rule("role_claim", "authoritative secret", 8, ordered=True),
     _rule("ranking", "others_passage not_found", 12),
