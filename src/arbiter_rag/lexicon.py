@@ -74,12 +74,13 @@ class Lexicon(BaseModel):
             InputError: There is no such file, it cannot be read, or a line of it is not as described.
         """
         file = Path(path)
+        text = _read(file)
         form = _SUFFIXES.get(file.suffix.lower())
         if form is None:
             raise InputError(
                 f"Expected a lexicon file ending in .csv, .yaml or .yml, got {file}; save it as one of these."
             )
-        return cls._from_rows(_rows(_read(file), form, str(file)), str(file))
+        return cls._from_rows(_rows(text, form, str(file)), str(file))
 
     @classmethod
     def shipped(cls, name: ShippedLexicon) -> Self:
@@ -238,30 +239,38 @@ def _csv_rows(text: str, source: str) -> Iterator[tuple[int, dict[str, Any]]]:
 def _yaml_rows(text: str, source: str) -> Iterator[tuple[int, dict[str, Any]]]:
     import yaml  # here, because most users have no lexicon
 
-    loader = yaml.SafeLoader(text)
     try:
-        root = loader.get_single_node()
-        if not isinstance(root, yaml.SequenceNode):
-            raise InputError(f"Expected a list of rows with {', '.join(FIELDS)} in {source}, got "
-                             f"{'nothing' if root is None else _kind(root.tag)}; start each row with a dash.")  # fmt: skip
-        for node in root.value:
-            line = node.start_mark.line + 1
-            row = loader.construct_object(node, deep=True)
-            if not isinstance(row, dict):
-                raise InputError(f"Expected a row with {', '.join(FIELDS)} in {source}, line {line}, got {_kind(node.tag)}; "
-                                 "write one key and value a line.")  # fmt: skip
-            row = {str(key).strip().lower(): value for key, value in row.items()}
-            _check_names(list(row), f"{source}, line {line}", "keys")
-            yield line, row
+        yield from _yaml_nodes(yaml.SafeLoader(text), yaml.SequenceNode, source)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        line = mark.line + 1 if mark else 1
-        problem = getattr(error, "problem", None) or "text that is none"
+        line = mark.line + 1 if mark else text.count("\n", 0, getattr(error, "position", 0)) + 1
+        problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "text that is none"
         raise InputError(
             f"Expected YAML, got {problem} in {source}, line {line}; check indentation and quotes."
         ) from None
-    finally:
-        loader.dispose()
+    except RecursionError:
+        raise InputError(f"Expected a list of rows in {source}, got deep nesting; write one row per dash.") from None
+
+
+def _yaml_nodes(loader: Any, sequence: type, source: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Rows with their lines, which plain loading would lose."""
+    root = loader.get_single_node()
+    if not isinstance(root, sequence):
+        got = "nothing" if root is None else _kind(root.tag)
+        raise InputError(
+            f"Expected a list of rows with {', '.join(FIELDS)} in {source}, got {got}; start each row with a dash."
+        )
+    for node in root.value:  # type: ignore[attr-defined]  # the node class is a parameter: yaml is imported lazily
+        line = node.start_mark.line + 1
+        row = loader.construct_object(node, deep=True)
+        if not isinstance(row, dict):
+            raise InputError(
+                f"Expected a row with {', '.join(FIELDS)} in {source}, line {line}, got {_kind(node.tag)}; "
+                "write one key and value a line."
+            )
+        row = {str(key).strip().lower(): value for key, value in row.items()}
+        _check_names(list(row), f"{source}, line {line}", "keys")
+        yield line, row
 
 
 def _kind(tag: str) -> str:
@@ -279,6 +288,10 @@ def _check_names(names: list[str], where: str, kind: str) -> None:
 
 
 def _checked(row: dict[str, Any], where: str) -> tuple[str, list[Variant]]:
+    values = [value for field, value in row.items() if field != "variants"]
+    values += row["variants"] if isinstance(row.get("variants"), list) else [row.get("variants")]
+    if any(isinstance(value, (list, dict)) for value in values):
+        raise InputError(f"Expected words and phrases, got a list within a value in {where}; write them one by one.")
     name, language = (str(row.get(field) or "").strip() for field in ("concept", "language"))
     weight = str(row.get("weight") or "primary").strip().lower()
     raw = row.get("variants")

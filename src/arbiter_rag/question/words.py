@@ -62,7 +62,7 @@ def fallback_keywords(text: str, table: Table, language: str) -> list[Keyword]:
 
 def _words(text: str, table: Table, analysis: Analyzer, language: str) -> list[_Word]:
     tokens = [_without_clitics(token, analysis, language) for token in _whole_words(text, analysis)]
-    capitals = _capitals_mean_something(tokens, analysis, language)
+    capitals = _capitals_mean_something(text, tokens, analysis, language)
     shouted = _shouted(text)
     return [
         _Word(
@@ -115,13 +115,14 @@ def _shouted(text: str) -> bool:
     return len(letters) > 8 and sum(map(str.isupper, letters)) > 0.7 * len(letters)
 
 
-def _capitals_mean_something(tokens: list[Token], analysis: Analyzer, language: str) -> bool:
+def _capitals_mean_something(text: str, tokens: list[Token], analysis: Analyzer, language: str) -> bool:
     """Not in German, nor in text all in capitals, nor in a heading put as a query (Installing the New System)."""
-    if language in _CAPITALS_SAY_NOTHING:
+    if language in _CAPITALS_SAY_NOTHING or _shouted(text):
         return False
-    content = [t.surface for t in tokens if t.surface.isalpha() and not analysis.is_stop(t.surface)]
-    capital = [surface for surface in content if surface[0].isupper()]
-    return not (len(content) >= 3 and len(capital) >= 0.75 * len(content)) and not _shouted(" ".join(content))
+    words = [token.surface for token in tokens if token.surface.isalpha()]
+    content = [word for word in words if not analysis.is_stop(word)]
+    heading = len(content) >= 3 and sum(word[0].isupper() for word in content) >= 0.9 * len(content)
+    return not heading or ("?" in text and not all(word[0].isupper() for word in words))
 
 
 def _spaced(text: str, words: list[_Word], table: Table, language: str) -> list[tuple[int, Keyword]]:
