@@ -1,4 +1,4 @@
-"""Tries what is installed, from outside the checkout: `smoke.py core|pdf|integrations`."""
+"""Tries what was built: `smoke.py size WHEEL`, and from an environment of its own `smoke.py core|pdf|integrations`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ import subprocess
 import sys
 from importlib.resources import files
 from pathlib import Path
+from zipfile import ZipFile
+
+LARGEST = 300_000
+"""Bytes that the core's wheel may have without the samples."""
 
 PROGRAM = str(Path(sys.executable).with_name("arbiter-rag"))
 
@@ -54,7 +58,15 @@ def integrations() -> None:
         assert (files(module) / "py.typed").is_file(), module
 
 
+def size(wheel: str) -> None:
+    """The wheel stays small."""
+    with ZipFile(wheel) as parts:
+        packed = sum(p.compress_size for p in parts.infolist() if not p.filename.endswith(".pdf"))
+    assert packed < LARGEST, f"{packed:,} bytes without the samples, {LARGEST:,} are allowed"
+
+
 if __name__ == "__main__":
     os.environ.pop("PYTHONPATH", None)
-    {"core": core, "pdf": pdf, "integrations": integrations}[sys.argv[1]]()
-    print(f"smoke: {sys.argv[1]} ok")
+    what, *arguments = sys.argv[1:]
+    {"size": size, "core": core, "pdf": pdf, "integrations": integrations}[what](*arguments)
+    print(f"smoke: {what} ok")

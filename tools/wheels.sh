@@ -23,6 +23,7 @@ else # a Python without ensurepip
 fi
 
 core=$(ls dist/arbiter_rag-*.whl)
+.venv/bin/python tools/smoke.py size "$core"
 try() { (cd "$room" && "$room/env/bin/python" -W error::DeprecationWarning:arbiter_rag "$root/tools/smoke.py" "$1"); }
 
 install "$core"
