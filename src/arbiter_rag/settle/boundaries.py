@@ -35,7 +35,8 @@ _LEADING_ONLY = frozenset(_DENIES_ON.split())
 
 _UNSPACED_BEFORE = tuple("不没沒未無无非勿")
 _UNSPACED_AFTER = ("ない", "なかった", "なく", "ません", "ぬ", "않", "아니", "못하")
-_PREFIX = re.compile(r"(?i)\b(?:non|un|in|im|ir|dis|anti|nicht|niet|не|без|mis)$")
+_PREFIX = re.compile(r"(?i)\b(?:non|un|anti|nicht|niet)$")
+"""Parts that deny and that hyphenation seldom leaves at a line's end by chance, as it does `in-` and `im-`."""
 
 _MONEY = "$€£¥₩₽₹₺₴₫฿¢₿"
 _CURRENCY = rf"(?:[A-Z]{{0,3}}[{_MONEY}]|\b(?:USD|EUR|GBP|JPY|CHF|CAD|AUD|CNY|RMB|INR|RUB|KRW)\b)"
@@ -63,6 +64,20 @@ def _inside(pattern: re.Pattern[str], text: str, at: int) -> bool:
     return any(m.start() < at < m.end() for m in pattern.finditer(text))
 
 
+def _cuts_number(text: str, at: int, *, opening: bool) -> bool:
+    """Whether a quote takes the digits of a number and leaves its sign, unit, currency or other digits."""
+    for match in _NUMBER.finditer(text):
+        if not match.start() < at < match.end():
+            continue
+        taken, left = text[at : match.end()], text[match.start() : at]
+        if not opening:
+            taken, left = left, taken
+        # A closing bracket alone is no loss: the opening one says it all.
+        if any(c.isdigit() for c in taken) and left.strip() != ")":
+            return True
+    return False
+
+
 def cuts_token(before: str, after: str, *, opening: bool) -> bool:
     """Whether the place between two texts lies inside a word or a number.
 
@@ -75,12 +90,16 @@ def cuts_token(before: str, after: str, *, opening: bool) -> bool:
     if not left or not right:
         return False
     text, at = left + right, len(left)
-    if _inside(_NUMBER, text, at) or _inside(_DIGITS, text, at):
+    if _cuts_number(text, at, opening=opening) or _inside(_DIGITS, text, at):
         return True
+    if opening and right[0] in ".,;:)]%" and left[-1].isalnum():
+        return True  # the punctuation of the token before it
     if _UNSPACED.match(right) or _UNSPACED.match(left[-1]):
         return False
     if opening and re.search(rf"\w[-\u2010]{_SPACE}*\n\s*$", left):
         return bool(right[:1].isdigit() or _PREFIX.search(left.rstrip().rstrip("-\u2010")))
+    if not opening and re.match(r"[-\u2010][^\S\n]*\n\s*\w", right):
+        return True
     if opening and _elided(left, right):
         return False
     return _inside(_WORD, text, at)
@@ -101,19 +120,42 @@ def negations(languages: tuple[str, ...]) -> frozenset[str]:
     return frozenset(word for words in chosen for word in words.split())
 
 
-def cuts_negation(before: str, after: str, words: frozenset[str]) -> tuple[bool, bool]:
+_FIRST_HALVES = frozenset({"ne", "n'", "n’"})
+"""French denies with two words; a quote that holds one of them keeps the negation."""
+
+
+def _second_half(text: str) -> bool:
+    return re.search(r"(?i)\b(?:pas|plus|jamais|que|aucun|aucune|rien|personne|ni|guère)\b", text) is not None
+
+
+def _new_clause(text: str, before: str = "\n") -> bool:
+    """Whether a text begins on a new line with a capital."""
+    broken = re.match(r"[^\S\n]*\n", text) is not None if before == "\n" else before.rstrip(" ").endswith("\n")
+    return broken and text.lstrip()[:1].isupper()
+
+
+def cuts_negation(before: str, quoted: str, after: str, words: frozenset[str]) -> tuple[bool, bool]:
     """Whether a quote leaves out a negation just before it, and just behind it, in the same clause.
 
     Args:
         before: What stands before the quote.
+        quoted: The quote, as its source writes it.
         after: What stands behind it.
         words: Negations of the document's languages.
     """
+    if quoted[-1:] in ".!?;:。！？" or _new_clause(after):
+        after = ""
+    if _new_clause(quoted, before) and "nicht" not in words:  # German nouns have capitals amid a clause
+        before = ""
     head = re.search(r"(\w+(?:['’]t)?|n['’])[^\S\t]*$", before[-_REACH:])
     tail = re.match(r"[^\S\t]*(\w+)", after[:_REACH])
     first = head.group(1).lower() if head else ""
     last = tail.group(1).lower() if tail else ""
-    leading = first in words or first.endswith(("n't", "n’t")) or first in ("n'", "n’")
+    if first in _FIRST_HALVES and _second_half(quoted[:_REACH]):
+        first = ""
+    if re.search(r"(?i)\b(?:ne\s|n['’])", quoted[-_REACH:]):
+        last = ""
+    leading = first in words or first.endswith(("n't", "n’t")) or first in _FIRST_HALVES
     leading = leading or before.rstrip().endswith(_UNSPACED_BEFORE)
     trailing = (last in words and last not in _LEADING_ONLY) or after.lstrip().startswith(_UNSPACED_AFTER)
     return leading, trailing

@@ -22,6 +22,8 @@ _GAP = 400
 """Characters that an ellipsis may leave out: more is not one passage any more."""
 
 _QUOTE_MARKS = "\"'“”„«»‘’‚"
+_HYPHENS = frozenset("-\u2010\u2011\u2012\u2013\u2014\u2212\u00ad")
+
 _LONGEST = 20_000
 """No context is as long; a quote beyond it is not looked for."""
 
@@ -112,7 +114,7 @@ class QuoteBook:
         quoted = text.text[start:end]
         if cuts_token(before, quoted + after, opening=True) or cuts_token(before + quoted, after, opening=False):
             return "absent"
-        if any(cuts_negation(before, after, words)):
+        if any(cuts_negation(before, quoted, after, words)):
             return "weak"
         if word_count(quoted) < 3 and not self._tells(quoted, before):
             return "weak"
@@ -197,11 +199,19 @@ def _trimmed(quote: Folded) -> Folded:
 def _matches(quote: Folded, text: SearchText, start: int) -> Iterator[tuple[int, int]]:
     """Places in the source text where a folded quote stands; `start` is an offset in the source text."""
     source = text.folded
+    # A quote may end with the hyphen at a line's end, which folding takes out of the source.
+    broken = re.search(r"[^\W\d_]-$", quote.text) is not None
+    if broken:
+        quote = Folded(quote.text[:-1], quote.starts[:-1], quote.ends[:-1], quote.hyphens)
     if not quote.text:
         return
     at = source.text.find(quote.text)
     while at >= 0:
         begin, end = source.starts[at], source.ends[at + len(quote.text) - 1]
+        if broken and text.text[end : end + 1] in _HYPHENS:
+            end += 1
+        elif broken:
+            begin = -1
         if begin >= start and same_hyphens(quote, source, at):
             yield begin, end
         at = source.text.find(quote.text, at + 1)

@@ -216,6 +216,7 @@ def _retrieved(candidate: Candidate, role: Verdict, **verdict: Any) -> Retrieved
         doc_id=candidate.doc_id,
         anchor=candidate.anchor,
         context=candidate.context,
+        page=candidate.page,
         snippet=candidate.snippet,
         text=candidate.text,
         methods=candidate.methods,
