@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from reportlab import rl_config
 from reportlab.lib import colors
 from reportlab.lib.pagesizes import A4
 from reportlab.lib.styles import ParagraphStyle
@@ -27,6 +28,8 @@ from reportlab.platypus import (
 from reportlab.platypus.tableofcontents import TableOfContents
 
 from samples.source import Block, Source
+
+rl_config.useA85 = 0  # text armour of streams is a quarter of a file's size and of no use today
 
 INK = colors.HexColor("#1b2a41")
 RULE = colors.HexColor("#9aa5b1")
