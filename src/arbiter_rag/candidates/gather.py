@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -29,6 +30,12 @@ SPOTS = 2
 PINNED = 20.0
 """What a page or section that the question names adds to a unit's relevance: more than anything else can."""
 
+SAME_PAGE = 3.0
+"""What each unit already taken from a page costs the next one of it, in relevance."""
+
+WIDENED = "unseen page"
+"""The method of a candidate that no detector proposed: a window of a page the pool had room for."""
+
 _METHOD_ORDER = {"page": 0, "toc": 1, "keyword": 2, "embedding": 3}
 
 
@@ -41,6 +48,7 @@ class Reading:
         self.index: DocumentIndex = index_of(document)
         self.needs: Needs = needs_of(question, self.index)
         self.wanted: NDArray[np.bool_] = wanted_terms(self.index, self.needs)
+        self.by_page: NDArray[np.float64] = self.index.by_page.scores(self.needs.query)
         self.lexical: NDArray[np.float64] = lexical_scores(self.index, self.needs)
         self._measured: dict[tuple[int, int], Evidence] = {}
 
@@ -98,13 +106,14 @@ def gather(
         context_tokens: Most tokens of a context.
     """
     readings = [Reading(question, d) for d in documents]
-    units = _merged(list(_units(readings, hits)))
-    fused = _fused_ranks(units, hits)
-    units.sort(key=lambda u: (-u.order, u.at, u.start))
-    kept, left = units[:limit], units[limit:]
+    units = _merged(list(_units(readings, hits)), documents)
+    fused = _fused_ranks(units)
+    kept, left = _diverse(units, readings, limit)
+    if kept:
+        kept += _unseen_pages(kept, readings, limit - len(kept))
     kept.sort(key=lambda u: (u.at, u.start))
     many = len(documents) > 1
-    candidates = [_candidate(readings[u.at], u, fused[id(u)], many, context_tokens) for u in kept]
+    candidates = [_candidate(readings[u.at], u, fused.get(id(u), len(fused) + 1), many, context_tokens) for u in kept]
     why = f"below the {limit} best by evidence (max_candidates)"
     return candidates, [Cut(candidate_id=_id(readings[u.at].document, u, many), why=why) for u in left]
 
@@ -135,8 +144,8 @@ def _spots(reading: Reading, hit: Hit) -> list[tuple[int, int]]:
     return [reading.rows_of(w) for w in ranked[:wanted]]
 
 
-def _merged(units: list[Unit]) -> list[Unit]:
-    """Units that overlap, or stand in one section on one page, become one: the best one's anchor, everybody's hits."""
+def _merged(units: list[Unit], documents: Sequence[ParsedDocument]) -> list[Unit]:
+    """Units that overlap become one: the best one's anchor, everybody's hits."""
     units.sort(key=lambda u: (-u.order, u.at, u.start, u.end))
     kept: list[Unit] = []
     by_place: dict[tuple[int, int], list[Unit]] = {}
@@ -144,7 +153,7 @@ def _merged(units: list[Unit]) -> list[Unit]:
         # Rows are looked up by tens, so that a wide pool does not compare everything with everything.
         cells = range(unit.start // 10 - 2, unit.end // 10 + 1)
         near = (k for cell in cells for k in by_place.get((unit.at, cell), ()))
-        twin = next((k for k in near if unit.start < k.end and k.start < unit.end), None)
+        twin = next((k for k in near if _same_place(documents[unit.at].pages, unit, k)), None)
         if twin is None:
             kept.append(unit)
             by_place.setdefault((unit.at, unit.start // 10), []).append(unit)
@@ -154,7 +163,57 @@ def _merged(units: list[Unit]) -> list[Unit]:
     return kept
 
 
-def _fused_ranks(units: Sequence[Unit], hits: Sequence[Hit]) -> dict[int, int]:
+def _same_place(pages: Sequence[int], a: Unit, b: Unit) -> bool:
+    """Whether two units overlap, by more than half when they begin on different pages."""
+    shared = min(a.end, b.end) - max(a.start, b.start)
+    if pages[a.start] == pages[b.start]:
+        return shared > 0
+    return 2 * shared > min(a.end - a.start, b.end - b.start)
+
+
+def _diverse(units: Sequence[Unit], readings: Sequence[Reading], limit: int) -> tuple[list[Unit], list[Unit]]:
+    """The best units, each further one of the same page at a discount: ten views of one page are a narrow pool."""
+    waiting = sorted(units, key=lambda u: (-u.order, u.at, u.start))
+    kept: list[Unit] = []
+    on_page: dict[tuple[int, int], int] = {}
+    while waiting and len(kept) < limit:
+        # The list is sorted by undiscounted order, so no unit behind the first undiscounted one can win.
+        best, best_order = 0, -1e9
+        for i, unit in enumerate(waiting):
+            if unit.order <= best_order:
+                break
+            order = unit.order - SAME_PAGE * on_page.get((unit.at, readings[unit.at].document.pages[unit.start]), 0)
+            if order > best_order:
+                best, best_order = i, order
+        chosen = waiting.pop(best)
+        page = (chosen.at, readings[chosen.at].document.pages[chosen.start])
+        on_page[page] = on_page.get(page, 0) + 1
+        kept.append(chosen)
+    return kept, waiting
+
+
+def _unseen_pages(kept: Sequence[Unit], readings: Sequence[Reading], room: int) -> list[Unit]:
+    """Where the pool has room, one window each of pages that nobody proposed, those with most of the question first."""
+    if room < 1:
+        return []
+    seen = {(u.at, p) for u in kept for p in readings[u.at].document.pages[u.start : u.end]}
+    open_pages = [
+        (-float(score), at, page)
+        for at, reading in enumerate(readings)
+        for page, score in enumerate(reading.by_page.tolist())
+        if (at, page + 1) not in seen
+    ]
+    units: list[Unit] = []
+    for _, at, page in heapq.nsmallest(room, open_pages):
+        reading = readings[at]
+        windows = np.flatnonzero(reading.index.window_pages == page)
+        if len(windows):
+            start, end = reading.rows_of(int(windows[np.argmax(reading.lexical[windows])]))
+            units.append(Unit(at, start, end, [], reading.measure(start, end), 0.0))
+    return units
+
+
+def _fused_ranks(units: Sequence[Unit]) -> dict[int, int]:
     """1-based place of each unit (by identity) in the reciprocal rank fusion of the detectors' lists."""
     rankings: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for unit in units:
@@ -163,6 +222,23 @@ def _fused_ranks(units: Sequence[Unit], hits: Sequence[Hit]) -> dict[int, int]:
     ranked = [list(dict.fromkeys(u for _, u in sorted(r))) for r in rankings.values()]
     fused = reciprocal_rank_fusion(ranked)
     return {unit: place for place, (unit, _) in enumerate(fused, start=1)}
+
+
+def _suspicious(document: ParsedDocument, start: int, end: int) -> tuple[str, ...]:
+    """What the scanner marks in these rows; pages are scanned whole, once, as an attack may run over several lines."""
+    found: dict[str, None] = {}
+    for page in range(document.pages[start], document.pages[end - 1] + 1):
+        low, high = document.page_rows(page)
+        spans = document.derived(f"suspicious:{page}", lambda d, a=low, b=high: scan(d.text(a, b)))
+        offset, bounds = 0, []
+        for row in range(low, high):
+            bounds.append((row, offset, offset + len(document.texts[row])))
+            offset += len(document.texts[row]) + 1
+        inside = [(a, b) for row, a, b in bounds if start <= row < end]
+        for span in spans:
+            if any(span.start < b and a < span.end for a, b in inside):
+                found.setdefault(span.text)
+    return tuple(found)
 
 
 def _id(document: ParsedDocument, unit: Unit, many: bool) -> str:
@@ -182,12 +258,13 @@ def _candidate(reading: Reading, unit: Unit, fused: int, many: bool, context_tok
     return Candidate(
         candidate_id=_id(document, unit, many),
         doc_id=document.doc_id,
+        weak=not unit.hits,
         anchor=document.scope(unit.start, unit.end),
         context=document.scope(low, high),
         page=document.pages[unit.start],
         text=text,
         snippet_lines=shown(document, rows),
-        methods=tuple(methods),
+        methods=tuple(methods) or (WIDENED,),
         matched_keywords=unit.evidence.matched,
         section_title=section.title or None,
         breadcrumb=section.breadcrumb or None,
@@ -195,7 +272,7 @@ def _candidate(reading: Reading, unit: Unit, fused: int, many: bool, context_tok
         evidence=strength(unit.evidence),
         relevance=round(unit.order, 6),
         evidence_notes=evidence_notes(unit.evidence, unit.hits, section.title),
-        suspicious=tuple(s.text for s in scan(text)),
+        suspicious=_suspicious(document, low, high),
         hits=tuple(sorted(unit.hits, key=lambda h: (_METHOD_ORDER.get(h.method, 9), h.rank))),
         incoming_rank=fused,
     )

@@ -60,6 +60,13 @@ class Bm25:
         """Passages that hold a term, ascending."""
         return self._passages[self._starts[term] : self._starts[term + 1]]
 
+    def holding(self, terms: Iterable[int]) -> NDArray[np.bool_]:
+        """Which passages hold any of these terms, shape (n_passages,)."""
+        found = np.zeros(self.n_passages, dtype=np.bool_)
+        for term in terms:
+            found[self.postings(term)] = True
+        return found
+
     def scores(self, query: Iterable[tuple[int, float]]) -> NDArray[np.float64]:
         """Score of every passage, shape (n_passages,), for weighted term ids; repeated ids add up, as in rank-bm25."""
         total = np.zeros(self.n_passages)

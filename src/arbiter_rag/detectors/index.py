@@ -41,6 +41,7 @@ class DocumentIndex:
         analyzer: What made the terms; questions must be analysed with the same.
         vocabulary: Term -> id.
         row_ptr, row_terms: Terms of row r are `row_terms[row_ptr[r]:row_ptr[r + 1]]` (none for furniture).
+        row_frequency: On how many rows each term stands, shape (terms,).
         starts, ends: Rows of each window, `ends` exclusive.
         window_pages: 0-based page on which each window begins.
         windows: BM25 over windows; a window also holds the terms of its section's path, as a heading stands for all
@@ -58,6 +59,9 @@ class DocumentIndex:
         self.row_ptr, self.row_terms = self._row_terms()
         self.titles = tuple(self._title(i) for i in range(len(document.sections)))
         self.starts, self.ends = _windows(document)
+        owners = np.repeat(np.arange(len(document)), np.diff(self.row_ptr))
+        pairs = np.unique(self.row_terms * max(len(document), 1) + owners)
+        self.row_frequency = np.bincount(pairs // max(len(document), 1), minlength=len(self.vocabulary))
         self.leaders = tuple(_LEADER.search(text) is not None for text in document.texts)
         self.window_pages = np.asarray(document.pages, dtype=np.int64)[self.starts] - 1
         self.windows = self._window_model()

@@ -11,7 +11,7 @@ from arbiter_rag.detectors.index import DocumentIndex, index_of
 from arbiter_rag.detectors.needs import Needs, needs_of
 from arbiter_rag.document import ParsedDocument
 
-LOOKED_AT = 60
+LOOKED_AT = 100
 """Windows with the best BM25 that are measured line by line; the answer's window is almost never further down."""
 
 PAGE_SHARE = 0.35
@@ -38,7 +38,7 @@ class KeywordDetector:
             return ()
         wanted = wanted_terms(index, needs)
         lexical = lexical_scores(index, needs)
-        looked_at = _best(lexical, LOOKED_AT)
+        looked_at = _best(lexical, index.windows.holding(needs.terms), LOOKED_AT)
         measured = [
             (_raised(float(lexical[w]), e), w, e)
             for w in looked_at
@@ -51,13 +51,14 @@ class KeywordDetector:
         self, measured: list[tuple[float, int, Evidence]], document: ParsedDocument, index: DocumentIndex
     ) -> tuple[Hit, ...]:
         hits: list[Hit] = []
-        taken: list[tuple[int, int]] = []
+        taken: list[tuple[int, int, int]] = []
         for score, w, evidence in measured:
             start, end = int(index.starts[w]), int(index.ends[w])
-            # Windows overlap by half: the better one stands for both.
-            if any(start < e and s < end for s, e in taken):
+            page = int(index.window_pages[w])
+            # Windows overlap by half: on one page the better one stands for both.
+            if any(start < e and s < end and p == page for s, e, p in taken):
                 continue
-            taken.append((start, end))
+            taken.append((start, end, page))
             note = "words stand together" if evidence.near >= 0.5 and len(evidence.matched) > 1 else "words occur"
             hits.append(
                 Hit(
@@ -89,14 +90,14 @@ def lexical_scores(index: DocumentIndex, needs: Needs) -> NDArray[np.float64]:
     return scores
 
 
-def _best(scores: NDArray[np.float64], n: int) -> list[int]:
-    if len(scores) > n:
-        top = np.argpartition(-scores, n)[:n]
-        top = top[np.lexsort((top, -scores[top]))]
-    else:
-        top = np.argsort(-scores, kind="stable")
-    return [int(w) for w in top if scores[w] > 0]
+def _best(scores: NDArray[np.float64], holding: NDArray[np.bool_], n: int) -> list[int]:
+    # Which windows hold a term, not whose score is positive: in a document of a few windows BM25's idf is negative.
+    among = np.flatnonzero(holding)
+    if len(among) > n:
+        among = among[np.argpartition(-scores[among], n)[:n]]
+    among = among[np.lexsort((among, -scores[among]))]
+    return [int(w) for w in among]
 
 
 def _raised(lexical: float, e: Evidence) -> float:
-    return lexical * (1.0 + 0.5 * e.coverage + 0.5 * e.near + 0.25 * e.pairs + 0.1 * e.shape + 1.0 * e.phrase)
+    return max(lexical, 0.1) * (1.0 + 0.5 * e.coverage + 0.5 * e.near + 0.25 * e.pairs + 0.1 * e.shape + 1.0 * e.phrase)

@@ -1,0 +1,157 @@
+"""Passages that others propose become candidates: text without lines is read sentence by sentence, all are judged."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from arbiter_rag.candidates.gather import Reading
+from arbiter_rag.candidates.notes import evidence_notes
+from arbiter_rag.contract import Candidate, CandidateScope, Hit, ParsedQuestion, Passage, SnippetLine
+from arbiter_rag.detectors.evidence import relevance, row_hits, strength
+from arbiter_rag.document import DocumentProfile, ParsedDocument, Section
+from arbiter_rag.hostile import scan
+from arbiter_rag.prompt import estimate_tokens
+
+WORDS = 40
+"""Most words of a sentence; a longer one is cut into pieces of that many."""
+
+SNIPPET_TOKENS = 150
+"""Most tokens of a passage's snippet; a shorter passage is shown whole."""
+
+_SENTENCE = re.compile(r"[^.!?。！？\n]*(?:[.!?](?!\s)[^.!?。！？\n]*)*[.!?。！？]*[\n\s]*")
+_WORD = re.compile(r"\S+\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """One sentence of a passage: its text without surrounding space and where it starts in the passage."""
+
+    text: str
+    start: int
+
+
+def sentences(text: str) -> list[_Piece]:
+    """Cut a text into sentences of at most `WORDS` words; together they hold everything that is not white space."""
+    pieces: list[_Piece] = []
+    at = 0
+    while at < len(text):
+        match = _SENTENCE.match(text, at)
+        end = match.end() if match and match.end() > at else len(text)
+        pieces.extend(_short(text, at, end))
+        at = end
+    return pieces
+
+
+def _short(text: str, start: int, end: int) -> list[_Piece]:
+    words = list(_WORD.finditer(text, start, end))
+    pieces: list[_Piece] = []
+    for i in range(0, len(words), WORDS):
+        first, last = words[i].start(), words[min(i + WORDS, len(words)) - 1].end()
+        pieces.append(_Piece(text[first:last].rstrip(), first))
+    return pieces
+
+
+def as_document(passages: Sequence[Passage]) -> tuple[ParsedDocument, list[list[_Piece]]]:
+    """Passages as one document, a page and a section each, so that the same evidence is measured as in a PDF."""
+    cut = [sentences(p.text) for p in passages]
+    rows = [(page, n, piece.text) for page, pieces in enumerate(cut, 1) for n, piece in enumerate(pieces, 1)]
+    line_df = pd.DataFrame(rows, columns=["page", "line", "text"])
+    line_df["furniture"] = False
+    line_df["section_id"] = [f"s{page}" for page, _, _ in rows]
+    sections: list[Section] = []
+    row = 0
+    for i, (passage, pieces) in enumerate(zip(passages, cut, strict=True), 1):
+        title, end = passage.section or "", row + len(pieces)
+        sections.append(Section(f"s{i}", 1, None, title, "", title, "frames", row, end, end))
+        row = end
+    document = ParsedDocument(
+        doc_id="passages",
+        name="passages",
+        sha256=None,
+        line_df=line_df,
+        page_df=pd.DataFrame({"page_label": [p.page_label or "" for p in passages]}),
+        toc_df=pd.DataFrame(),
+        sections=tuple(sections),
+        profile=DocumentProfile(pages=len(passages), headings="frames"),
+    )
+    return document, cut
+
+
+def candidates_of(question: ParsedQuestion, passages: Sequence[Passage]) -> tuple[list[Candidate], ParsedDocument]:
+    """One candidate a passage, in the order shown: by document and page where known, else by SHA-256 of the text.
+
+    The order and the ids (`n1`, `n2`, ...) therefore say nothing about how the caller ranked them.
+    """
+    document, cut = as_document(passages)
+    reading = Reading(question, document)
+    top = float(reading.lexical.max(initial=0.0)) or 1.0
+    order = sorted(range(len(passages)), key=lambda i: _place(passages[i], i))
+    candidates = [_candidate(reading, passages[i], i, f"n{n}", cut[i], top) for n, i in enumerate(order, 1)]
+    return candidates, document
+
+
+def _place(passage: Passage, at: int) -> tuple[int, str, int, str, int]:
+    digest = hashlib.sha256(passage.text.encode("utf-8", "surrogatepass")).hexdigest()
+    if passage.page is not None:
+        return 0, passage.doc_id or "", passage.page, digest, at
+    return 1, "", 0, digest, at
+
+
+def _candidate(
+    reading: Reading, passage: Passage, at: int, candidate_id: str, pieces: Sequence[_Piece], top: float
+) -> Candidate:
+    start, end = reading.document.sections[at].start, reading.document.sections[at].own_end
+    methods = passage.methods or ("retriever",)
+    scope = CandidateScope(
+        doc_id=passage.doc_id or "", page_start=passage.page or 1, page_end=passage.page or 1, line_start=1, line_end=1
+    )
+    hit = Hit(method=methods[0], scope=scope, score=passage.score or 0.0, rank=at + 1)
+    shared = {
+        "candidate_id": candidate_id,
+        "doc_id": passage.doc_id,
+        "page": passage.page,
+        "page_label": passage.page_label,
+        "text": passage.text,
+        "methods": methods,
+        "section_title": passage.section,
+        "breadcrumb": passage.section,
+        "incoming_rank": at + 1,
+        "original_id": passage.id,
+        "original_score": passage.score,
+        "suspicious": tuple(s.text for s in scan(passage.text)),
+    }
+    if end == start:
+        return Candidate(**shared, evidence_notes=("no text to judge by",))
+    evidence = reading.measure(start, end)
+    lexical = max((float(reading.lexical[w]) for w in reading.windows_in(start, end)), default=0.0)
+    return Candidate(
+        **shared,
+        snippet_lines=_snippet(reading, pieces, start, end),
+        matched_keywords=evidence.matched,
+        evidence=strength(evidence),
+        relevance=round(relevance(evidence, lexical / top), 6),
+        evidence_notes=evidence_notes(evidence, (hit,), passage.section or ""),
+    )
+
+
+def _snippet(reading: Reading, pieces: Sequence[_Piece], start: int, end: int) -> tuple[SnippetLine, ...]:
+    """The sentences that hold most of the question, in reading order; without any, the beginning."""
+    costs = [estimate_tokens(p.text) for p in pieces]
+    if sum(costs) <= SNIPPET_TOKENS:
+        return tuple(SnippetLine(text=p.text, start=p.start) for p in pieces)
+    found = row_hits(reading.index, reading.wanted, start, end)
+    mass = {row - start: reading.needs.coverage(frozenset(terms)) for row, terms in zip(found.rows, found.terms, strict=True)}
+    # A sentence is read with its neighbours: half of what they hold counts, so that a run beats scattered single words.
+    weight = [mass.get(i, 0.0) + 0.5 * (mass.get(i - 1, 0.0) + mass.get(i + 1, 0.0)) for i in range(len(pieces))]
+    chosen: list[int] = []
+    spent = 0
+    for i in sorted(range(len(pieces)), key=lambda i: (-weight[i], i)):
+        if not chosen or spent + costs[i] <= SNIPPET_TOKENS:
+            chosen.append(i)
+            spent += costs[i]
+    return tuple(SnippetLine(text=pieces[i].text, start=pieces[i].start) for i in sorted(chosen))

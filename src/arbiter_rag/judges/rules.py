@@ -1,0 +1,107 @@
+"""The judge that asks no model: evidence decides, and every reason names it. The default, and the fallback of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from arbiter_rag.contract import ArbiterOutput, Brief, Candidate, CandidateRanking, Role
+from arbiter_rag.coverage import FOUND
+from arbiter_rag.judges.base import JudgeReply
+from arbiter_rag.settle.conflicts import obvious_conflicts
+
+TANGENTIAL = 0.25
+"""Evidence under which a passage shares no more than a word with the question."""
+
+CLOSE = 0.85
+"""Share of the best candidate's relevance from which another one is primary too."""
+
+MOST_PRIMARY = 3
+
+
+class RuleJudge:
+    """Judges by the evidence that the detectors gathered: deterministic, offline, in no time.
+
+    Args:
+        fallback: Set when it stands in for a model that failed: then it rejects nothing and never says not found;
+            what has no evidence is left out of the reply and so stays `unjudged`.
+    """
+
+    calls_model = False
+
+    def __init__(self, *, fallback: bool = False) -> None:
+        self.fallback = fallback
+
+    @property
+    def name(self) -> str:
+        """`rules`."""
+        return "rules"
+
+    def judge(self, brief: Brief) -> JudgeReply:
+        """Give every candidate a role by its evidence."""
+        ranked = sorted(brief.candidates, key=lambda c: (-c.relevance, c.incoming_rank))
+        found = bool(ranked) and _answers(ranked, brief)
+        rankings = [r for place, c in enumerate(ranked) if (r := self._ranking(c, place, ranked, found, brief))]
+        output = ArbiterOutput(rankings=tuple(rankings), conflicts=tuple(obvious_conflicts(brief.question, brief.candidates)))
+        return JudgeReply(raw=output.model_dump(mode="json"))
+
+    async def ajudge(self, brief: Brief) -> JudgeReply:
+        """The same; there is nothing to wait for."""
+        return self.judge(brief)
+
+    def _ranking(
+        self, candidate: Candidate, place: int, ranked: Sequence[Candidate], found: bool, brief: Brief
+    ) -> CandidateRanking | None:
+        role = _role(candidate, place, ranked, found)
+        if self.fallback and (not found or role == "discarded"):
+            return None
+        reason = _lacking(candidate, brief) if role == "discarded" else "; ".join(candidate.evidence_notes)
+        return CandidateRanking(
+            candidate_id=candidate.candidate_id,
+            reason=reason or "no evidence of its own",
+            role=role,
+            quote=_quote(candidate) if role in ("primary", "supporting") else None,
+        )
+
+
+def pinned(candidate: Candidate) -> bool:
+    """Whether the question names this candidate's page or section."""
+    return any(h.method == "page" or h.note.startswith("section number") for h in candidate.hits)
+
+
+def _answers(ranked: Sequence[Candidate], brief: Brief) -> bool:
+    """Whether the evidence is enough for an answer to be there."""
+    if pinned(ranked[0]):
+        return True
+    return brief.confidence >= FOUND
+
+
+def _role(candidate: Candidate, place: int, ranked: Sequence[Candidate], found: bool) -> Role:
+    top = ranked[0]
+    if not found or candidate.weak:
+        return "discarded"
+    share = candidate.relevance / top.relevance if top.relevance > 0 else 0.0
+    enough = candidate.evidence >= FOUND or pinned(candidate)
+    if place == 0 or (enough and share >= CLOSE and place < MOST_PRIMARY):
+        return "primary"
+    if enough or share >= CLOSE:
+        return "supporting"
+    return "tangential" if candidate.evidence >= TANGENTIAL else "discarded"
+
+
+def _lacking(candidate: Candidate, brief: Brief) -> str:
+    lacking = [t.text for t in brief.coverage.terms if t.text not in candidate.matched_keywords]
+    if candidate.weak:
+        return "section offered, nothing found in it"
+    if not candidate.matched_keywords:
+        return "none of the question's words"
+    held = ", ".join(repr(m) for m in candidate.matched_keywords[:2])
+    return f"only {held}; lacks {', '.join(repr(w) for w in lacking[:2])}" if lacking else f"only {held}"
+
+
+def _quote(candidate: Candidate) -> str | None:
+    """The shown line that holds most of the keywords, verbatim."""
+    keywords = [k.casefold() for k in candidate.matched_keywords]
+    lines = [line.text.strip() for line in candidate.snippet_lines if line.text.strip()]
+    if not lines:
+        return None
+    return max(lines, key=lambda t: (sum(k in t.casefold() for k in keywords), len(t.split()) >= 3, len(t)))
