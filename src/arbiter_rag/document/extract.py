@@ -40,7 +40,7 @@ def extract(pymupdf: Any, doc: Any, pages: int) -> Extract:
     for index in range(pages):
         try:
             content = doc[index].get_text("dict", flags=flags)
-        except Exception:  # MuPDF raises a class of its own for every kind of damage
+        except Exception:  # noqa: BLE001 - MuPDF raises a class of its own for every kind of damage
             broken.append(index + 1)
             out.sizes.append(out.sizes[-1] if out.sizes else (612.0, 792.0))
             continue

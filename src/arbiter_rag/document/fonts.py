@@ -10,13 +10,17 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import cached_property
+from itertools import zip_longest
 
 import numpy as np
 
 from arbiter_rag.document.folding import split_number, squash
-from arbiter_rag.document.numbering import DECIMAL, levels, rank
+from arbiter_rag.document.locate import LEADER
+from arbiter_rag.document.numbering import DECIMAL, rank
+from arbiter_rag.document.printed import CONTENTS_TITLES
+from arbiter_rag.document.ranking import Candidate, Style, in_levels, prominence, style_of
 from arbiter_rag.document.sections import Heading
 from arbiter_rag.document.view import View
 
@@ -31,38 +35,20 @@ _CAPTION = re.compile(
 _BULLET = re.compile(r"[•●◦▪■□○‣⁃∙·*✓➢\-–—\uf000-\uf0ff]\s")
 _DATE = re.compile(r"[^\W\d_]+\.?\s+\d{1,2},?\s+\d{4}$|\d{1,2}[./]\d{1,2}[./]\d{2,4}$")
 
-Style = tuple[float, bool, bool]
-"""Font size in half points, bold, all capitals."""
 
+def font_headings(view: View, anchors: Sequence[Heading] = (), leave_out: Sequence[int] = ()) -> list[Heading]:
+    """Headings by style and numbering.
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    row: int
-    rows: int
-    number: str
-    title: str
-    style: Style
-
-
-def font_headings(view: View, anchors: Sequence[Heading] = ()) -> list[Heading]:
-    """Headings by style and numbering; `anchors` are placed already, keep their order of levels and come back too."""
+    Args:
+        view: The text.
+        anchors: Headings that are placed already; they keep their order of levels and come back too.
+        leave_out: Pages on which nothing is a heading: printed contents.
+    """
     taken = {row for h in anchors for row in range(h.row, h.row + max(1, h.rows))}
+    taken.update(row for page in leave_out for row in view.rows(page))
     lines = _Lines(view)
     found = [c for c in _candidates(view, lines) if not taken & set(range(c.row, c.row + c.rows))]
-    found = _plausible(found, view, anchors)
-    ranks = _ranks(found, anchors, view)
-    both = [
-        *((a, r) for a, r in zip(anchors, ranks[len(found) :], strict=True)),
-        *(
-            (Heading(c.row, 1, c.title, c.number, "fonts", c.rows, view.page_of(c.row)), r)
-            for c, r in zip(found, ranks, strict=False)
-        ),
-    ]
-    both.sort(key=lambda pair: pair[0].row)
-    return [
-        Heading(h.row, level, h.title, h.number, h.source, h.rows, h.page)
-        for (h, _), level in zip(both, levels([r for _, r in both]), strict=True)
-    ]
+    return in_levels(_plausible(found, view, anchors), anchors, view, "fonts")
 
 
 class _Lines:
@@ -102,23 +88,23 @@ class _Lines:
         return bool(self.gaps[row] > self.usual + 0.25 * self._view.body_size)
 
 
-def _style(view: View, row: int) -> Style:
-    text = view.texts[row]
-    return round(view.sizes[row] * 2) / 2, bool(view.bold[row]), text.isupper() and sum(map(str.isalpha, text)) > 3
-
-
-def _candidates(view: View, lines: _Lines) -> list[_Candidate]:
-    found: list[_Candidate] = []
+def _candidates(view: View, lines: _Lines) -> list[Candidate]:
+    found: list[Candidate] = []
     row = 0
     while row < len(view):
         candidate = _candidate(view, lines, row)
-        if candidate:
+        last = found[-1] if found else None
+        if candidate and last and last.title == last.number and candidate.row == last.row + last.rows and (
+            not candidate.number and lines.gaps[candidate.row] < 2 * view.body_size
+        ):  # "ARTICLE I" and below it what it is about
+            found[-1] = replace(last, rows=last.rows + candidate.rows, title=candidate.title)
+        elif candidate:
             found.append(candidate)
         row += candidate.rows if candidate else 1
     return found
 
 
-def _candidate(view: View, lines: _Lines, row: int) -> _Candidate | None:
+def _candidate(view: View, lines: _Lines, row: int) -> Candidate | None:
     text = view.texts[row]
     if len(text) > _MAX_CHARS or len(text) < 2 or view.furniture[row] or view.turned[row]:
         return None
@@ -133,7 +119,7 @@ def _candidate(view: View, lines: _Lines, row: int) -> _Candidate | None:
         return None
     if not _reads_as_heading(text, number, title):
         return None
-    style = _style(view, row)
+    style = style_of(view, row)
     rows = _extent(view, lines, row, style)
     if rows > _MAX_ROWS or _in_table(view, row, rows, number):
         return None
@@ -141,20 +127,24 @@ def _candidate(view: View, lines: _Lines, row: int) -> _Candidate | None:
         return None
     if rows > 1:
         title = " ".join([title, *(view.texts[r].strip() for r in range(row + 1, row + rows))])
-    return _Candidate(row, rows, number, title.rstrip(" \t:") or text, style)
+    return Candidate(row, rows, number, title.rstrip(" \t:") or text, style)
 
 
 def _reads_as_heading(text: str, number: str, title: str) -> bool:
     letters = sum(map(str.isalpha, text))
-    if letters < 2 or letters < 0.4 * len(text.replace(" ", "")):
+    if letters < 2 or letters < 0.4 * len(text.replace(" ", "")) or LEADER.search(text):
         return False
     if _CAPTION.match(text) or _BULLET.match(text) or _DATE.search(text) or text[0] in "(\"“«[,;":
         return False
     if text.count("\t") > (1 if number else 0) or text[-1] in ",;" or (text[-1] == ":" and len(text) > 50):
         return False
+    if squash(text) in CONTENTS_TITLES:
+        return False
     if not title:
         return bool(number)
-    return not title[0].islower()
+    if title == text and (whole := split_number(f"{text} x"))[1] == "x":
+        return rank(whole[0]) is not None
+    return not title[0].islower() and title[0] not in "\"“«„‘'"
 
 
 def _extent(view: View, lines: _Lines, row: int, style: Style) -> int:
@@ -164,7 +154,7 @@ def _extent(view: View, lines: _Lines, row: int, style: Style) -> int:
         following = row + rows
         close = lines.gaps[following] < max(0.6 * view.sizes[row], lines.usual + 0.25 * view.body_size)
         text = view.texts[following]
-        if not close or _style(view, following)[:2] != style[:2] or view.furniture[following]:
+        if not close or style_of(view, following)[:2] != style[:2] or view.furniture[following]:
             break
         if style[1] is False and style[0] <= view.body_size * 1.04:  # body style: only numbers make it a heading
             break
@@ -205,7 +195,7 @@ def _set_apart(
     return numbered is not None and numbered > DECIMAL and lines.alone(row) and len(text.split()) <= 12
 
 
-def _plausible(found: list[_Candidate], view: View, anchors: Sequence[Heading]) -> list[_Candidate]:
+def _plausible(found: list[Candidate], view: View, anchors: Sequence[Heading]) -> list[Candidate]:
     """Leave out styles that are no headings, running titles, and pages made of display lines."""
     found = _without_frequent_styles(found, view)
     found = _without_running_titles(found)
@@ -213,30 +203,30 @@ def _plausible(found: list[_Candidate], view: View, anchors: Sequence[Heading]) 
     return _without_empty(found, view, {h.row for h in anchors})
 
 
-def _without_empty(found: list[_Candidate], view: View, anchors: set[int]) -> list[_Candidate]:
+def _without_empty(found: list[Candidate], view: View, anchors: set[int]) -> list[Candidate]:
     """A line with no text before the next line as prominent is part of a cover or a signature, not a section.
 
     A first page that is made of such lines keeps its title only.
     """
     kept = []
-    for c, following in zip(found, [*found[1:], None], strict=True):
+    for c, following in zip_longest(found, found[1:]):
         end = c.row + c.rows
         stop = following.row if following else len(view)
         beside = any(view.furniture[r] or r in anchors for r in range(end, min(stop, end + 1)))
-        equal = following is not None and _prominence(following.style) >= _prominence(c.style) and not following.number
+        equal = following is not None and prominence(following.style) >= prominence(c.style) and not following.number
         if not c.number and ((stop == end and equal) or (beside and end in anchors)):
             continue
         kept.append(c)
     first = [c for c in kept if view.page_of(c.row) == 1]
     if len(first) > 3 and view.pages > 2 and not any(c.number for c in first):
-        title = max(first, key=lambda c: (_prominence(c.style), -c.row))
+        title = max(first, key=lambda c: (prominence(c.style), -c.row))
         kept = [title, *(c for c in kept if view.page_of(c.row) > 1)]
     return kept
 
 
-def _without_frequent_styles(found: list[_Candidate], view: View) -> list[_Candidate]:
+def _without_frequent_styles(found: list[Candidate], view: View) -> list[Candidate]:
     """A style in which much of the text is set is no heading style, nor is one that mostly does not make headings."""
-    lines: Counter[Style] = Counter(_style(view, r) for r in range(len(view)) if not view.furniture[r])
+    lines: Counter[Style] = Counter(style_of(view, r) for r in range(len(view)) if not view.furniture[r])
     used: Counter[Style] = Counter()
     for c in found:
         used[c.style] += c.rows
@@ -249,7 +239,7 @@ def _without_frequent_styles(found: list[_Candidate], view: View) -> list[_Candi
     ]
 
 
-def _without_running_titles(found: list[_Candidate]) -> list[_Candidate]:
+def _without_running_titles(found: list[Candidate]) -> list[Candidate]:
     """A line that comes back again and again right above other headings names the document, not a section."""
     key = [squash(c.title) for c in found]
     count = Counter(key)
@@ -262,9 +252,9 @@ def _without_running_titles(found: list[_Candidate]) -> list[_Candidate]:
     ]
 
 
-def _without_display_pages(found: list[_Candidate], view: View) -> list[_Candidate]:
+def _without_display_pages(found: list[Candidate], view: View) -> list[Candidate]:
     """On covers and slides nearly every line stands out: only the largest is kept."""
-    pages: dict[int, list[_Candidate]] = defaultdict(list)
+    pages: dict[int, list[Candidate]] = defaultdict(list)
     for c in found:
         pages[view.page_of(c.row)].append(c)
     kept = []
@@ -275,36 +265,3 @@ def _without_display_pages(found: list[_Candidate], view: View) -> list[_Candida
             here = [c for c in here if c.style[0] == largest or rank(c.number) is not None][:3]
         kept.extend(here)
     return sorted(kept, key=lambda c: c.row)
-
-
-def _ranks(found: Sequence[_Candidate], anchors: Sequence[Heading], view: View) -> list[float]:
-    """Ranks of the candidates, then of the anchors: by contents, by number, else by style among those known.
-
-    Between the first and the last line of a contents page nothing that it does not list is as high as what it lists.
-    """
-    anchor_ranks = [h.level - 100.0 for h in anchors]
-    listed = {_style(view, h.row): r for h, r in zip(anchors, anchor_ranks, strict=True)}
-    first, last = (anchors[0].row, anchors[-1].row) if anchors else (0, 0)
-    known: dict[Style, Counter[float]] = defaultdict(Counter)
-    own = [rank(c.number) for c in found]
-    for c, r in zip(found, own, strict=True):
-        if r is not None:
-            known[c.style][r if r >= DECIMAL else r + 0.5] += 1
-    fixed = {style: counts.most_common(1)[0][0] for style, counts in known.items()}
-    order = sorted({c.style for c in found} | set(fixed), key=_prominence, reverse=True)
-    out = []
-    for c, r in zip(found, own, strict=True):
-        if anchors and not first < c.row < last and c.style in listed:
-            r = listed[c.style]
-        elif r is None and (r := fixed.get(c.style)) is None:
-            above = [fixed[s] for s in order[: order.index(c.style)] if s in fixed]
-            below = [fixed[s] for s in order[order.index(c.style) :] if s in fixed]
-            base = max(above) + 0.5 if above else min(below) - 1.0 if below else 0.0
-            r = base + 0.01 * order.index(c.style)
-        out.append(r)
-    return [*out, *anchor_ranks]
-
-
-def _prominence(style: Style) -> float:
-    size, bold, caps = style
-    return size * 10 + 8 * bold + 6 * caps

@@ -57,9 +57,8 @@ def _lines(frame: pd.DataFrame) -> pd.DataFrame:
     _require(frame, ("page", "line", "text"), "line_df")
     if not all(isinstance(t, str) for t in frame["text"]):
         raise InputError("Column 'text' of line_df must hold strings; fill missing values with ''.")
-    out = pd.DataFrame(
-        {"page": _whole(frame, "page", "line_df"), "line": _whole(frame, "line", "line_df"), "text": list(frame["text"])}
-    )
+    pages, numbers = _whole(frame, "page", "line_df"), _whole(frame, "line", "line_df")
+    out = pd.DataFrame({"page": pages, "line": numbers, "text": pd.Series(list(frame["text"]), dtype=object)})
     for column in _COORDINATES:
         given = pd.to_numeric(frame[column], errors="coerce").to_numpy() if column in frame.columns else np.nan
         out[column] = np.full(len(out), given, dtype=np.float32)

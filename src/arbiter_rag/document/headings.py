@@ -9,9 +9,10 @@ from typing import Literal
 
 from arbiter_rag.contract import HeadingSource
 from arbiter_rag.document.fonts import font_headings
+from arbiter_rag.document.layout import LayoutBlock, layout_headings
 from arbiter_rag.document.locate import place
 from arbiter_rag.document.outline import Entry
-from arbiter_rag.document.printed import printed_headings
+from arbiter_rag.document.printed import contents_pages, printed_headings
 from arbiter_rag.document.sections import Heading
 from arbiter_rag.document.view import View
 
@@ -35,15 +36,27 @@ class Found:
     notes: tuple[str, ...] = ()
 
 
-def find_headings(view: View, outline: Sequence[Entry], mode: HeadingsMode) -> Found:
-    """The document's headings by the source asked for; `auto` takes the first that gives useful ones."""
+def find_headings(
+    view: View, outline: Sequence[Entry], blocks: Sequence[LayoutBlock], mode: HeadingsMode
+) -> Found:
+    """The document's headings by the source asked for; `auto` takes the first that gives useful ones.
+
+    Args:
+        view: The text.
+        outline: Entries of the file's outline.
+        blocks: What the layout model took for headings, when it was asked.
+        mode: The source asked for.
+    """
     if mode == "none":
         return Found()
+    if mode == "layout":
+        headings = layout_headings(view, blocks)
+        return Found(tuple(headings), "layout" if headings else "none")
     if mode == "printed":
-        headings, odd = printed_headings(view)
+        headings, odd = printed_headings(view, contents_pages(view))
         return Found(tuple(headings), "printed" if headings else "none", tuple(odd))
     if mode == "fonts":
-        headings = font_headings(view)
+        headings = font_headings(view, leave_out=contents_pages(view))
         return Found(tuple(headings), "fonts" if headings else "none")
     return _by_outline(view, outline, only=mode == "outline")
 
@@ -76,8 +89,9 @@ def _weakness(placed: Sequence[Heading], view: View) -> str:
 
 def _from_the_text(view: View) -> Found:
     """The printed contents, and below what they list what fonts and numbering show."""
-    listed, notes = printed_headings(view)
-    headings = font_headings(view, listed)
+    pages = contents_pages(view)
+    listed, notes = printed_headings(view, pages)
+    headings = font_headings(view, listed, leave_out=pages)
     if not headings:
         return Found()
     return Found(tuple(headings), "printed" if listed else "fonts", tuple(notes))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -165,8 +166,8 @@ def _split(row: list[int], flat: _Flat, fragments: Fragments, gutters: Gutters) 
         em = max(flat.size[i], flat.size[last])
         gap = flat.x0[i] - flat.x1[last]
         if gap < -0.5 * em:
-            twice = [j for j in group if fragments.text[j] == fragments.text[i]]
-            if any(abs(flat.x0[j] - flat.x0[i]) < 0.2 * em and abs(flat.base[j] - flat.base[i]) < 0.2 * em for j in twice):
+            twice = (j for j in group if fragments.text[j] == fragments.text[i])
+            if any(max(abs(flat.x0[j] - flat.x0[i]), abs(flat.base[j] - flat.base[i])) < 0.2 * em for j in twice):
                 fragments.bold[last] = True
                 continue
             if gap < -0.5 * (flat.x1[i] - flat.x0[i]):  # overprinted with something else
@@ -188,7 +189,7 @@ def _joined(fragments: Fragments, flat: _Flat, parts: list[int]) -> str:
     if sum(bool(_RIGHT_TO_LEFT.search(t)) for t in texts) * 2 > len(parts):
         return "\t".join(reversed(texts))
     out = [texts[0]]
-    for n, (left, right) in enumerate(zip(parts, parts[1:], strict=False), start=1):
+    for n, (left, right) in enumerate(itertools.pairwise(parts), start=1):
         em = max(flat.size[left], flat.size[right])
         gap = flat.x0[right] - flat.x1[left]
         if gap < 0.12 * em:
@@ -225,6 +226,6 @@ def _one_column(
     """Whether no two lines of a page stand side by side."""
     order = np.argsort(base)
     close = np.diff(base[order]) < 0.7 * size[order][1:]
-    l, r = left[order], right[order]
-    apart = (l[1:] > r[:-1]) | (l[:-1] > r[1:])
+    starts, ends = left[order], right[order]
+    apart = (starts[1:] > ends[:-1]) | (starts[:-1] > ends[1:])
     return not bool((close & apart).any())

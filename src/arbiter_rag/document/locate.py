@@ -1,4 +1,4 @@
-"""Outline or contents entries -> headings on the line where they are printed; heights in a PDF are not to be trusted. Pure.
+"""Outline or contents entries -> headings on the line where they are printed, whatever heights the file claims. Pure.
 
 Every entry gets a few possible lines with a score; the best chain through all entries that keeps their order wins, so
 that ten headings called "Overview" each find their own.
@@ -28,7 +28,8 @@ _POINTED = 2.0
 """Score of the line an entry points to when its title is not printed there."""
 
 _LETTERED = re.compile(r"([A-Z])\s+(\S.+)")
-_LEADER = re.compile(r"(?:[.·…_]\s?){4,}|\.{3,}|\t\s*(?:\d{1,4}|[ivxlc]{1,6})\s*$")
+LEADER = re.compile(r"(?:[.·…_]\s?){4,}|\.{3,}|\t\s*(?:\d{1,4}|[ivxlc]{1,6})\s*$")
+"""What a line of a printed contents page has: leader dots, or a page number in a cell of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +165,8 @@ def _matches(heading: str, view: View, page: int) -> Iterator[_Choice]:
                 continue
             rows, whole = _extent(keys, i, wanted, bare, said, view, start)
             if whole:
-                score = _EXACT + _look(view, start + i, rows) + (0.5 if agrees else 0.0 if not (said and folded) else -2.0)
+                fit = 0.5 if agrees else -2.0 if said and folded else 0.0
+                score = _EXACT + _look(view, start + i, rows) + fit
                 choice = _Choice(start + i, rows, number or printed, title, score)
                 yield _with_number_above(choice, number, view)
                 break
@@ -210,7 +212,7 @@ def _look(view: View, row: int, rows: int) -> float:
     look = view.stands_out(row)
     if view.furniture[row] or view.turned[row]:
         look -= 2.5
-    if any(_LEADER.search(view.texts[r]) for r in range(row, row + rows + 1) if r < len(view)):
+    if any(LEADER.search(view.texts[r]) for r in range(row, row + rows + 1) if r < len(view)):
         look -= 3.0
     return look
 

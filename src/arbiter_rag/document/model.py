@@ -6,7 +6,8 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar, cast
+from pathlib import Path
+from typing import Any, BinaryIO, Literal, TypeVar, cast
 
 import numpy as np
 import pandas as pd

@@ -36,7 +36,8 @@ class NamedDestinations:
     def _read_tree(self) -> dict[str, str]:
         found: dict[str, str] = {}
         kind, value = self._doc.xref_get_key(self._doc.pdf_catalog(), "Names/Dests")
-        waiting, seen = [value] if kind in ("xref", "dict") else [], set()
+        waiting = [value] if kind in ("xref", "dict") else []
+        seen: set[str] = set()
         while waiting and len(seen) < _MAX_NODES:
             source = waiting.pop()
             if reference := _REFERENCE.fullmatch(source):

@@ -1,4 +1,4 @@
-"""The outline (bookmarks) as the file holds it -> entries with the page and height they claim. Reads a PyMuPDF document.
+"""The outline (bookmarks) as the file holds it -> entries with the page and height they claim; asks PyMuPDF.
 
 It is walked object by object: PyMuPDF's `get_toc()` comes back empty when one destination is out of range, and its
 versions disagree about heights.
@@ -38,7 +38,7 @@ class Entry:
 
 
 def read_outline(doc: Any, pages: int) -> list[Entry]:
-    """Every entry of the outline in its order; broken destinations lose their page, never the entry or its neighbours."""
+    """Every entry of the outline in its order; a broken destination costs no entry, neither its own nor others."""
     catalog = doc.pdf_catalog()
     kind, value = doc.xref_get_key(catalog, "Outlines")
     if kind != "xref":
@@ -75,7 +75,7 @@ def _walk(doc: Any, root: int) -> Iterator[tuple[int, int]]:
         seen.add(xref)
         try:
             following, first = doc.xref_get_key(xref, "Next"), doc.xref_get_key(xref, "First")
-        except Exception:  # a reference to an object that is not there
+        except Exception:  # noqa: BLE001 - a reference to an object that is not there
             continue
         yield level, xref
         waiting.append((level, following))
@@ -104,7 +104,7 @@ class _Targets:
                     return None, None
                 kind, value = self._doc.xref_get_key(xref, "A/D")
             return self._resolve(kind, value)
-        except Exception:  # damaged objects raise classes of MuPDF's own
+        except Exception:  # noqa: BLE001 - MuPDF raises a class of its own for every kind of damage
             return None, None
 
     def _resolve(self, kind: str, value: str) -> tuple[int | None, float | None]:

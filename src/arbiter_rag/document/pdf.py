@@ -8,16 +8,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, get_args
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from arbiter_rag.document.assemble import assemble, line_numbers
+from arbiter_rag.document.assemble import assemble, line_table
+from arbiter_rag.document.cache import ParseCache
 from arbiter_rag.document.extract import Extract, extract
 from arbiter_rag.document.furniture import furniture
 from arbiter_rag.document.headings import HeadingsMode, find_headings
 from arbiter_rag.document.labels import page_labels
+from arbiter_rag.document.layout import LayoutBlock, read_layout
 from arbiter_rag.document.lines import VisualLines, visual_lines
 from arbiter_rag.document.model import ParsedDocument
 from arbiter_rag.document.outline import Entry, read_outline
@@ -48,6 +51,7 @@ class _Raw:
     extract: Extract
     outline: list[Entry]
     labels: list[str]
+    blocks: list[LayoutBlock]
 
 
 def parse_pdf(
@@ -59,21 +63,32 @@ def parse_pdf(
     cache_dir: str | Path | None = None,
 ) -> ParsedDocument:
     """Read a PDF; see `ParsedDocument.from_pdf`."""
+    if headings not in get_args(HeadingsMode):
+        raise InputError(f"headings={headings!r} is not known; choose one of {', '.join(get_args(HeadingsMode))}.")
     data, name = _read(source)
     pymupdf = _pymupdf()
     digest = hashlib.sha256(data).hexdigest()
+    doc_id = doc_id or digest[:12]
+    cache = None
+    if cache_dir is not None:
+        cache = ParseCache(cache_dir, digest, {"headings": headings, "pymupdf": str(pymupdf.__version__)})
     with _LOCK, _quiet(pymupdf):
         doc = _open(pymupdf, data, name, password)
         try:
-            raw = _take(pymupdf, doc, name)
+            if cache and (known := cache.load(doc_id, name, digest)):
+                return known
+            raw = _take(pymupdf, doc, name, headings)
         finally:
             doc.close()
-    return _build(raw, name, digest, headings, doc_id or digest[:12])
+    document = _build(raw, name, digest, headings, doc_id)
+    if cache:
+        cache.save(document)
+    return document
 
 
 def _pymupdf() -> Any:
     try:
-        import pymupdf  # type: ignore[import-untyped]  # PyMuPDF ships no type information
+        import pymupdf
     except ImportError as error:
         raise ConfigurationError("Reading PDF files needs PyMuPDF: pip install 'arbiter-rag[pdf]'.") from error
     return pymupdf
@@ -113,14 +128,13 @@ def _read(source: str | Path | bytes | BinaryIO) -> tuple[bytes, str]:
         if isinstance(data, bytes):
             name = getattr(source, "name", None)
             return data, Path(name).name if isinstance(name, str) else "document.pdf"
-    raise InputError(
-        f"A path, bytes or a file opened in binary mode was expected, not {type(source).__name__}; use open(path, 'rb')."
-    )
+    kind = type(source).__name__
+    raise InputError(f"A path, bytes or a file opened in binary mode was expected, not {kind}; use open(path, 'rb').")
 
 
 def _open(pymupdf: Any, data: bytes, name: str, password: str | None) -> Any:
     if not data:
-        raise DocumentError(f"{name} is empty (0 bytes), a PDF file was expected; check how it was saved or downloaded.")
+        raise DocumentError(f"{name} is empty (0 bytes), a PDF file was expected; save or download it again.")
     looks = _looks_like(data)
     if looks:
         raise DocumentError(f"{name} is not a PDF but looks like {looks}; convert it to PDF first.")
@@ -158,7 +172,7 @@ def _looks_like(data: bytes) -> str | None:
     return "a text file"
 
 
-def _take(pymupdf: Any, doc: Any, name: str) -> _Raw:
+def _take(pymupdf: Any, doc: Any, name: str, mode: HeadingsMode) -> _Raw:
     try:
         pages = int(doc.page_count)
     except Exception as error:  # MuPDF raises a class of its own for every kind of damage
@@ -168,14 +182,15 @@ def _take(pymupdf: Any, doc: Any, name: str) -> _Raw:
     got = extract(pymupdf, doc, pages)
     try:
         outline = read_outline(doc, pages)
-    except Exception:  # likewise
+    except Exception:  # noqa: BLE001 - MuPDF raises a class of its own for every kind of damage
         outline = []
         got.notes.append("The outline is damaged and was left out.")
     try:
         rules = doc.get_page_labels()
-    except Exception:  # likewise
+    except Exception:  # noqa: BLE001 - MuPDF raises a class of its own for every kind of damage
         rules = []
-    return _Raw(got, outline, page_labels(rules, pages))
+    blocks = read_layout(pymupdf, doc, pages) if mode == "layout" else []
+    return _Raw(got, outline, page_labels(rules, pages), blocks)
 
 
 def _build(raw: _Raw, name: str, digest: str, mode: HeadingsMode, doc_id: str) -> ParsedDocument:
@@ -184,7 +199,7 @@ def _build(raw: _Raw, name: str, digest: str, mode: HeadingsMode, doc_id: str) -
     pages = np.asarray(lines.page, dtype=np.int32)
     starts = np.searchsorted(pages, np.arange(1, len(sizes) + 2)).tolist()
     flags = furniture(lines, starts, [h for _, h in sizes])
-    found = find_headings(View(lines, flags, starts, sizes, raw.labels), raw.outline, mode)
+    found = find_headings(View(lines, flags, starts, sizes, raw.labels), raw.outline, raw.blocks, mode)
     return assemble(
         doc_id=doc_id,
         name=name,
@@ -198,13 +213,12 @@ def _build(raw: _Raw, name: str, digest: str, mode: HeadingsMode, doc_id: str) -
     )
 
 
-def _line_table(lines: VisualLines, pages: np.ndarray, flags: list[bool]) -> pd.DataFrame:
+def _line_table(lines: VisualLines, pages: npt.NDArray[np.int32], flags: list[bool]) -> pd.DataFrame:
     box = np.asarray(lines.box, dtype=np.float32).reshape(-1, 4)
-    return pd.DataFrame(
+    return line_table(
+        lines.text,
         {
             "page": pages,
-            "line": line_numbers(pages),
-            "text": pd.Series(lines.text, dtype=object),
             "x0": box[:, 0],
             "y0": box[:, 1],
             "x1": box[:, 2],
@@ -212,5 +226,5 @@ def _line_table(lines: VisualLines, pages: np.ndarray, flags: list[bool]) -> pd.
             "font_size": np.asarray(lines.size, dtype=np.float32),
             "bold": np.asarray(lines.bold, dtype=bool),
             "furniture": np.asarray(flags, dtype=bool),
-        }
+        },
     )

@@ -6,6 +6,7 @@ on the pages, and where the titles themselves stand decide together.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from arbiter_rag.document.folding import split_number, squash
 from arbiter_rag.document.labels import roman_value
 from arbiter_rag.document.locate import place
-from arbiter_rag.document.numbering import levels, rank
+from arbiter_rag.document.numbering import levels, rank, settled
 from arbiter_rag.document.outline import Entry
 from arbiter_rag.document.sections import Heading
 from arbiter_rag.document.view import View
@@ -24,13 +25,19 @@ _ENTRY = re.compile(
     r"(?:p(?:age|\.)?\s?)?(?P<label>\d{1,4}|[ivxlc]{1,7}|[A-Z]{1,2}-?\d{1,3})\s*$",
     re.IGNORECASE,
 )
-_TITLES = frozenset(
-    "contents tableofcontents index sommaire tabledesmatieres inhalt inhaltsverzeichnis indice contenido sumario conteudo "
-    "inhoud inhoudsopgave оглавление содержание 目次 目录 目錄 차례 목차 tabledescontenus indicegeneral tabladecontenido".split()
-)
+CONTENTS_TITLES = frozenset(
+    (
+        "contents", "tableofcontents", "index", "sommaire", "tabledesmatieres", "tabledescontenus", "inhalt",
+        "inhaltsverzeichnis", "indice", "indicegeneral", "contenido", "tabladecontenido", "sumario", "conteudo",
+        "inhoud", "inhoudsopgave", "оглавление", "содержание", "目次", "目录", "目錄", "차례", "목차",
+    )
+)  # fmt: skip
+"""Headings of contents pages, folded."""
+
 _CAPTION = re.compile(
     r"(?:fig(?:ure|ura)?|table(?:au)?|tab|tabelle|tabla|tabela|abbildung|chart|graph(?:ique)?|box)\.?\s*[\dIVX]", re.I
 )
+_DOTS = re.compile(r"(?:[.·…_‥․]\s?){4,}")
 _FIRST_PAGES, _LAST_PAGES = 30, 4
 _MIN_FOUND = 0.5
 """Share of the entries whose titles must stand in the text, else the page was no contents page."""
@@ -46,13 +53,12 @@ class _Line:
     row: int
 
 
-def printed_headings(view: View) -> tuple[list[Heading], list[str]]:
-    """Headings by the printed contents pages, placed in the text; empty when there are none that fit.
+def printed_headings(view: View, pages: Sequence[int]) -> tuple[list[Heading], list[str]]:
+    """Headings by the printed contents on these pages, placed in the text; empty when they do not fit it.
 
     Returns:
         The headings and sentences about what was odd.
     """
-    pages = _contents_pages(view)
     lines = [line for page in pages for line in _lines(view, page)]
     if len(lines) < 3:
         return [], []
@@ -62,7 +68,7 @@ def printed_headings(view: View) -> tuple[list[Heading], list[str]]:
         Entry(level, line.title, page_of.get(line.row))
         for level, line in zip(levels(_ranks(lines)), lines, strict=True)
     ]
-    placed, lost = place(entries, view, "printed", floor=after)
+    placed, _lost = place(entries, view, "printed", floor=after)
     found = [h for h in placed if h.rows and view.page_of(h.row) not in pages]
     if len(found) < max(3, _MIN_FOUND * sum(bool(line.label) for line in lines)):
         return [], []
@@ -71,7 +77,7 @@ def printed_headings(view: View) -> tuple[list[Heading], list[str]]:
     return found, notes
 
 
-def _contents_pages(view: View) -> list[int]:
+def contents_pages(view: View) -> list[int]:
     """The pages that are mostly contents lines; the first run of them counts."""
     candidates = [*range(1, min(view.pages, _FIRST_PAGES) + 1)]
     candidates += range(max(len(candidates), view.pages - _LAST_PAGES) + 1, view.pages + 1)
@@ -81,7 +87,7 @@ def _contents_pages(view: View) -> list[int]:
             break
         rows = [r for r in view.rows(page) if not view.furniture[r]]
         matches = [m for r in rows if (m := _match(view.texts[r]))]
-        named = any(key in _TITLES for key in view.keys(page)[:12])
+        named = any(key in CONTENTS_TITLES for key in view.keys(page)[:12])
         least = 3 if found or named else 6
         share = 0.3 if found or named else 0.5
         if len(matches) >= least and len(matches) >= share * len(rows) and _rising(matches, view.pages):
@@ -99,8 +105,9 @@ def _rising(matches: Sequence[re.Match[str]], pages: int) -> bool:
     numbers = [int(m["label"]) for m in matches if m["label"].isdigit()]
     if len(numbers) < 2:
         return len(matches) >= 3
-    ups = sum(a <= b for a, b in zip(numbers, numbers[1:], strict=False))
-    fits = sum(n <= pages + 60 for n in numbers)
+    ups = sum(a <= b for a, b in itertools.pairwise(numbers))
+    dotted = sum(bool(_DOTS.search(m.group())) for m in matches) > 0.7 * len(matches)
+    fits = len(numbers) if dotted else sum(n <= pages + 60 for n in numbers)
     return ups >= 0.8 * (len(numbers) - 1) and fits >= 0.9 * len(numbers) and numbers[0] < numbers[-1]
 
 
@@ -110,7 +117,7 @@ def _lines(view: View, page: int) -> Iterator[_Line]:
     for row in view.rows(page):
         text = view.texts[row]
         found = _match(text)
-        if view.furniture[row] or view.keys(page)[row - view.starts[page - 1]] in _TITLES:
+        if view.furniture[row] or view.keys(page)[row - view.starts[page - 1]] in CONTENTS_TITLES:
             continue
         if not found:
             number, _ = split_number(text)
@@ -132,7 +139,7 @@ def _lines(view: View, page: int) -> Iterator[_Line]:
 
 def _ranks(lines: Sequence[_Line]) -> list[float]:
     """Rank of each entry by its number, or by its indentation among the others."""
-    own = [rank(split_number(line.title)[0] or split_number(f"{line.title} x")[0]) for line in lines]
+    own = settled([rank(split_number(line.title)[0] or split_number(f"{line.title} x")[0]) for line in lines])
     steps: list[float] = []
     for x0 in sorted(line.x0 for line in lines):
         if not steps or x0 > steps[-1] + 4:

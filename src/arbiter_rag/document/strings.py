@@ -10,14 +10,14 @@ _NAMED = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"b": b"\b", b"f": b"\f", b"\n"
 _SPECIAL = dict(
     zip(
         range(0x80, 0xA1),
-        "•†‡…—–ƒ⁄‹›−‰„“”‘’‚™ﬁﬂŁŒŠŸŽıłœšž\ufffd€",  # noqa: RUF001 - PDFDocEncoding, PDF 1.7 annex D
+        "•†‡…—–ƒ⁄‹›−‰„“”‘’‚™ﬁﬂŁŒŠŸŽıłœšž\ufffd€",
         strict=False,
     )
 )
 
 
 def text_string(source: str) -> str:
-    """Decode `<FEFF0043>`, `(Sch\\366n)` or a string that still carries its byte-order mark; other text comes back as is."""
+    """Decode `<FEFF0043>`, `(Sch\\366n)` or a string with its byte-order mark; other text comes back as is."""
     source = source.strip()
     if found := _HEX.fullmatch(source):
         digits = re.sub(r"\s", "", found[1])
