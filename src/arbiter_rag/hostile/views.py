@@ -33,6 +33,7 @@ _BINARY = re.compile(r"(?<![01])(?:[01]{8} ?){8,}(?![01])")
 _BACKWARDS = re.compile(r"\b(?:eht|snoitcurtsni|egassap|yramirp|erongi)\b")
 _ROT13 = re.compile(r"\b(?:gur|vafgehpgvbaf|cnffntr|cevznel|vtaber)\b")
 _ROTATED = str.maketrans("abcdefghijklmnopqrstuvwxyz", "nopqrstuvwxyzabcdefghijklm")
+_BASE85 = re.compile(r"(?<!\S)(?:<~)?(?=\S{0,40}[!-/:-@\[-`{-~])[!-~]{24,}(?!\S)")
 _MORSE = re.compile(r"(?:[.-]{1,5}(?: / | {1,3})){15,}[.-]{1,5}(?![.-])")
 _MORSE_LETTERS = dict(
     zip(
@@ -42,6 +43,10 @@ _MORSE_LETTERS = dict(
     )
 )
 _HEX = re.compile(r"(?<![0-9a-fA-F])(?:[0-9a-fA-F]{2}[ :]?){16,}(?![0-9a-fA-F])")
+
+
+_LEGIBLE = 0.35
+"""Letters and spaces a byte, at least, in what counts as text: three bytes may make one character."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +205,10 @@ def _encoded(text: str) -> Iterator[View]:
             yield from _readable(blob, base64.b32decode(body))
     for blob in _BINARY.finditer(text):
         yield from _readable(blob, bytes(int(byte, 2) for byte in re.findall("[01]{8}", blob.group())))
+    for blob in _BASE85.finditer(text):
+        for decode in (base64.a85decode, base64.b85decode):
+            with suppress(ValueError):
+                yield from _readable(blob, decode(blob.group().removeprefix("<~").removesuffix("~>")))
     for blob in _MORSE.finditer(text):
         said = "".join(_MORSE_LETTERS.get(sign, " ") for sign in re.findall(r"[.-]+|/|\s{2,}", blob.group()))
         yield from _readable(blob, said.encode())
@@ -217,7 +226,7 @@ def _debase64(blob: str) -> bytes:
 
 def _readable(blob: re.Match[str], raw: bytes) -> Iterator[View]:
     said = raw.decode("utf-8", "ignore")
-    if len(said) < 12 or sum(c.isalpha() or c.isspace() for c in said) < 0.7 * len(raw.decode("latin-1")) * 0.5:
+    if len(said) < 12 or sum(c.isalpha() or c.isspace() for c in said) < _LEGIBLE * len(raw):
         return
     folded = "".join(map(fold_char, said))
     if not folded:
