@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -10,6 +12,10 @@ from rich.text import Text
 from arbiter_rag.cli.inspect import page_name
 from arbiter_rag.cli.terminal import harmless
 from arbiter_rag.contract import CandidateScope, Conflict, RetrievalResult, RetrievedCandidate
+
+_LEADERS = re.compile(r"(?:[.\u00b7\u2026]\s*){4,}")
+_SHOWN = 240
+"""Characters of a snippet that are shown where no quote says it shorter."""
 
 _STYLE = {"primary": "bold green", "supporting": "cyan", "tangential": "yellow", "unjudged": "magenta"}
 
@@ -55,15 +61,16 @@ def _where(candidate: RetrievedCandidate, document: str | None) -> Text:
     lines = [harmless(document)] if document else []
     if candidate.anchor:
         page = page_name(candidate.anchor.page_start, candidate.page_label)
-        lines.append(f"page {page}, {_line_name(candidate.anchor)}")
+        lines.append(f"page {page}, {_line_name(candidate.anchor, labelled='(PDF ' in page)}")
     if candidate.breadcrumb or candidate.section_title:
         lines.append(harmless(candidate.breadcrumb or candidate.section_title or ""))
     return Text("\n".join(lines))
 
 
-def _line_name(anchor: CandidateScope) -> str:
+def _line_name(anchor: CandidateScope, *, labelled: bool) -> str:
     if anchor.page_start != anchor.page_end:
-        return f"line {anchor.line_start} to page {anchor.page_end}, line {anchor.line_end}"
+        page = f"{'PDF ' if labelled else ''}page {anchor.page_end}"
+        return f"line {anchor.line_start} to {page}, line {anchor.line_end}"
     if anchor.line_start == anchor.line_end:
         return f"line {anchor.line_start}"
     return f"lines {anchor.line_start}-{anchor.line_end}"
@@ -78,7 +85,7 @@ def _why(candidate: RetrievedCandidate) -> Text:
         if candidate.quote_status not in ("exact", "folded"):
             why.append(f" (quote {candidate.quote_status})", style="yellow")
     elif candidate.snippet:
-        why.append("\n" + harmless(candidate.snippet, keep="\n"), style="dim")
+        why.append("\n" + _short(candidate.snippet), style="dim")
     if candidate.unsupported:
         why.append(f"\nnot in the passage: {harmless(', '.join(candidate.unsupported))}", style="yellow")
     if candidate.suspicious:
@@ -86,8 +93,13 @@ def _why(candidate: RetrievedCandidate) -> Text:
     return why
 
 
+def _short(snippet: str) -> str:
+    text = _one_line(snippet)
+    return text if len(text) <= _SHOWN else text[:_SHOWN].rsplit(" ", 1)[0] + " \u2026"
+
+
 def _one_line(text: str) -> str:
-    return harmless(" ".join(text.split()))
+    return harmless(" ".join(_LEADERS.sub("\u2026 ", text).split()))
 
 
 def _show_conflict(conflict: Conflict, out: Console) -> None:
