@@ -82,7 +82,7 @@ def _cuts(document: ParsedDocument, language: str, source: str, dice: random.Ran
         starts = [m.start() for m in re.finditer(r"\S+", text)]
         ends = [m.end() for m in re.finditer(r"\S+", text)]
         if language in ("ja", "zh") and len(text) > 20:
-            starts, ends = list(range(0, len(text) - 8)), list(range(8, len(text)))
+            starts, ends = list(range(len(text) - 8)), list(range(8, len(text)))
         if len(starts) < 3:
             continue
         i = dice.randrange(len(starts))
@@ -152,7 +152,7 @@ def _plain(text: str) -> str:
 
 
 def evidence(count: int = COUNT, seed: int = SEED) -> list[Evidence]:
-    """`count` evidence strings, spread evenly over the sources' documents; gold evidence comes first where there is any."""
+    """`count` evidence strings, spread evenly over the documents; gold evidence comes first where there is any."""
     dice = random.Random(seed)
     pools: list[Iterator[Evidence]] = []
     for folder in sorted(p for p in (data_folder() / "dev").iterdir() if p.is_dir()):
@@ -166,8 +166,7 @@ def evidence(count: int = COUNT, seed: int = SEED) -> list[Evidence]:
             )
     out: list[Evidence] = []
     while len(out) < count:
-        for pool in pools:
-            out.append(next(pool))
+        out.extend(next(pool) for pool in pools)
     return out[:count]
 
 
@@ -259,7 +258,7 @@ def _separator(e: Evidence, dice: random.Random) -> str | None:
 
 
 def _unit(e: Evidence, dice: random.Random) -> str | None:
-    units = [m for m in re.finditer(r"(?<=\d)\s?[%€$]|[$€£]\s?(?=\d)", e.text)]
+    units = list(re.finditer(r"(?<=\d)\s?[%€$]|[$€£]\s?(?=\d)", e.text))
     if units:
         match = dice.choice(units)
         new = dice.choice([u for u in ("%", "$", "€", "£", "") if u != match.group().strip()])

@@ -1,4 +1,4 @@
-"""Why an answer was not found, in three sentences at most: what was searched, what could not be, what the judge said."""
+"""Why an answer was not found, in three sentences: what was searched, what could not be, what the judge said."""
 
 from __future__ import annotations
 
