@@ -31,6 +31,7 @@ _NOUN_SHAPES: tuple[AnswerShape, ...] = ("percentage", "duration", "date", "amou
 _INTENTS: tuple[Intent, ...] = (
     "reason", "comparison", "section", "definition", "condition", "listing", "open", "lookup",
 )  # fmt: skip
+_TELLING_STEM = 4
 _NOTHING = re.compile(r"(?!)")
 
 
@@ -110,8 +111,9 @@ def _folded(words: Iterable[str]) -> tuple[str, ...]:
 
 
 def _vague(language: str, words: list[str]) -> frozenset[str]:
-    terms = analyzer(language)
-    return frozenset(fold(word) for word in words) | frozenset(term for word in words for term in terms.terms(word))
+    """Vague words and their terms; stems of two or three letters are left out, they belong to other words as well."""
+    terms = (term for word in words for term in analyzer(language).terms(word))
+    return frozenset(map(fold, words)) | frozenset(term for term in terms if len(term) >= _TELLING_STEM)
 
 
 def _needs_dot(word: str) -> bool:

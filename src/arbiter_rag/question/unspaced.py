@@ -21,7 +21,7 @@ _Piece = tuple[int, str, float]
 _ZH_BREAKS = "的了吗呢吧啊呀和与及或是这那哪谁您你我它们"
 _ZH_LEADING, _ZH_TRAILING = "在对从向为将由被把其该此每各请本以要", "中里内时上下有为到后前应能可会需要"
 # Japanese: kanji and katakana carry the content, hiragana the grammar; a lone kanji keeps its first hiragana (支払う).
-_JA_CONTENT = re.compile(r"[\u3005\u3400-\u9fff\uf900-\ufaff\u30a1-\u30fa\u30fc-\u30ff\uff66-\uff9f]+")
+_JA_CONTENT = re.compile(r"(?:(?![何誰])[\u3005\u3400-\u9fff\uf900-\ufaff\u30a1-\u30fa\u30fc-\u30ff\uff66-\uff9f])+")
 _JA_KANJI = re.compile(r"[\u3400-\u9fff]")
 _JA_HIRAGANA = re.compile(r"[\u3041-\u3096]")
 

@@ -17,7 +17,7 @@ VAGUE, FILLER, SMALL_NUMBER = 0.3, 0.5, 0.5
 _YEAR = re.compile(r"(?:1[89]|20)\d\d")
 _CAPITALS_SAY_NOTHING = frozenset({"de"})  # every noun has one
 _CLITICS = frozenset({"fr", "pt"})
-_SENTENCE_START = re.compile(r"(?:^|[.!?:;¿¡«»„“”‘'\"(\n])\s*$")
+_SENTENCE_START = re.compile(r"(?:^|[.!?:;¿¡«»„“”‘\"(\n]|(?<!\w)')\s*$")
 _NAME_GAP = re.compile(r" |-|/| ?& ?|\. |'|’")
 
 
@@ -69,13 +69,17 @@ def _words(text: str, table: Table, analysis: Analyzer, language: str) -> list[_
             token=token,
             stop=analysis.is_stop(token.surface) or fold(token.surface) in table.question_words,
             vague=token.term in table.vague or fold(token.surface) in table.vague,
-            starts_sentence=_SENTENCE_START.search(text[max(0, token.start - 3) : token.start]) is not None
-            and (token.start <= 3 or text[max(0, token.start - 3) : token.start].strip() != ""),
+            starts_sentence=table.language not in UNSPACED and _starts_sentence(text, token.start),
             capital=capitals and token.surface[0].isupper(),
             coded=_coded(token.surface, shouted),
         )
         for token in tokens
     ]
+
+
+def _starts_sentence(text: str, at: int) -> bool:
+    before = text[max(0, at - 3) : at]
+    return (at <= 3 or before.strip() != "") and _SENTENCE_START.search(before) is not None
 
 
 def _whole_words(text: str, analysis: Analyzer) -> list[Token]:
