@@ -71,14 +71,18 @@ class QuoteBook:
             self._texts[candidate.candidate_id] = search_texts(candidate, self.documents)
         return self._texts[candidate.candidate_id]
 
-    def check(self, candidate: Candidate, quote: str | None) -> Found | None:
-        """What became of a quote; None for a candidate without any text, which nobody can quote."""
+    def check(self, candidate: Candidate, quote: str | None, *, wary: bool = False) -> Found | None:
+        """What became of a quote; None for a candidate without any text, which nobody can quote.
+
+        Args:
+            wary: Look for a place outside what addresses the judge, and say when there is none.
+        """
         texts = self.texts(candidate)
         if not texts:
             return None
         if quote is None or len(quote) > _LONGEST:
             return _ABSENT
-        found = self._search(candidate, texts, quote)
+        found = self._search(candidate, texts, quote, wary)
         if found.status != "absent":
             return found
         elsewhere = any(
@@ -86,12 +90,11 @@ class QuoteBook:
         )
         return Found("elsewhere") if elsewhere else _ABSENT
 
-    def _search(self, candidate: Candidate, texts: tuple[SearchText, ...], quote: str) -> Found:
+    def _search(self, candidate: Candidate, texts: tuple[SearchText, ...], quote: str, wary: bool = False) -> Found:
         words = negations(self.languages)
         fallback = _ABSENT
         for status, find in (("exact", _exact), ("folded", _folded), ("folded", _pieces(words))):
             for text in texts:
-                marked = self.marks(candidate, text.text)
                 for start, end in find(quote, text):
                     verdict = self._verdict(text, start, end, words)
                     if verdict == "absent":
@@ -99,7 +102,7 @@ class QuoteBook:
                     if verdict == "weak":
                         fallback = Found("weak")
                         continue
-                    tainted = any(a < end and start < b for a, b in marked)
+                    tainted = wary and any(a < end and start < b for a, b in self.marks(candidate, text.text))
                     found = Found("exact" if status == "exact" else "folded", text.scope(start, end), tainted)
                     if not tainted:
                         return found

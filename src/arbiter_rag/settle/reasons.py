@@ -99,7 +99,7 @@ def unsupported(reason: str, grounds: Iterable[Ground], language: str) -> tuple[
 
     Args:
         reason: The judge's reason.
-        grounds: What it may rest on.
+        grounds: What it may rest on, the likeliest first.
         language: The reason's language: where every noun has a capital, only other signs make a name.
 
     Returns:
@@ -123,12 +123,11 @@ def unsupported(reason: str, grounds: Iterable[Ground], language: str) -> tuple[
 
 def _number_supported(match: re.Match[str], rest: str, grounds: tuple[Ground, ...]) -> bool:
     value = _value(match.group("number"))
-    numbers = frozenset().union(*(g.numbers for g in grounds))
-    if value not in numbers:
+    if not any(value in g.numbers for g in grounds):  # ground by ground: the last one is long and seldom needed
         if not _SCALES.match(rest):
             return False
         digits = value.replace(".", "").strip("0")
-        if not digits or digits not in {n.replace(".", "").strip("0") for n in numbers}:
+        if not digits or not any(digits == n.replace(".", "").strip("0") for g in grounds for n in g.numbers):
             return False
     unit = ((match.group("before") or "") + (match.group("after") or "")).strip().lower()
     if not unit:

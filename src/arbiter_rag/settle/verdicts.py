@@ -159,13 +159,13 @@ def _settle_one(
     ruling: Ruling, book: QuoteBook, policy: OnUnverified, spans_of: SpansOf, shown: Ground, brief: Brief
 ) -> _Settled:
     candidate = ruling.candidate
-    claims = ruling.role in ("primary", "supporting")
-    found = book.check(candidate, ruling.quote) if ruling.quote is not None or ruling.role == "primary" else None
+    best = ruling.role == "primary"
+    found = book.check(candidate, ruling.quote, wary=best) if ruling.quote is not None or best else None
     suspicious = candidate.suspicious
-    if claims and not suspicious:
+    if best and not suspicious:
         suspicious = tuple(one_line(s.text) for s in spans_of(candidate.text))
     role, faults = ruling.role, list[Fault]()
-    if ruling.role == "primary":
+    if best:
         role, faults = _bearing(candidate, found, bool(suspicious), policy)
     missing = unsupported(ruling.reason, (shown, _own_ground(candidate)), brief.question.language)
     return _Settled(ruling, role, found, suspicious, tuple(faults), missing)
