@@ -23,6 +23,8 @@ _NO_TITLE = re.compile(
     r"\S*[\d_]\S*|\S+\.(?:pdf|docx?|indd|pptx?|xlsx?|qxd)",
     re.IGNORECASE,
 )
+_NAMELESS = "holds page numbers or file names instead of titles"
+
 _PAGES_AN_ENTRY = 12
 """An outline with fewer than one entry on so many pages is too thin to find anything by."""
 
@@ -70,18 +72,19 @@ def _by_outline(view: View, outline: Sequence[Entry], only: bool) -> Found:
     if only or (placed and not weak):
         return Found(tuple(placed), "outline" if placed else "none", tuple(notes))
     found = _from_the_text(view)
-    if len(found.headings) < max(3, 1.5 * len(placed)):
+    if len(found.headings) < 3 or (weak != _NAMELESS and len(found.headings) < 1.5 * len(placed)):
         return Found(tuple(placed), "outline", tuple(notes)) if placed else found
     if placed:
         notes.append(f"The outline {weak}; sections were taken from the text ({found.source}) as well.")
-    return Found(_merged(placed, found.headings), found.source, (*notes, *found.notes))
+    kept = placed if weak != _NAMELESS else [h for h in placed if h.rows]
+    return Found(_merged(kept, found.headings), found.source, (*notes, *found.notes))
 
 
 def _weakness(placed: Sequence[Heading], view: View) -> str:
     """What makes an outline useless by itself, or nothing."""
     named = [h for h in placed if h.rows or not _NO_TITLE.fullmatch(h.title)]
     if placed and len(named) < 0.4 * len(placed):
-        return "holds page numbers or file names instead of titles"
+        return _NAMELESS
     if len(placed) < view.pages / _PAGES_AN_ENTRY or (len(placed) < 3 and view.pages > 2):
         return f"has only {len(placed)} entries for {view.pages} pages"
     return ""

@@ -6,11 +6,11 @@ on the pages, and where the titles themselves stand decide together.
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from arbiter_rag.document.folding import split_number, squash
 from arbiter_rag.document.labels import roman_value
@@ -20,11 +20,8 @@ from arbiter_rag.document.outline import Entry
 from arbiter_rag.document.sections import Heading
 from arbiter_rag.document.view import View
 
-_ENTRY = re.compile(
-    r"(?P<title>.*?[^\W\d_].*?)(?:\s*(?:[.·…_‥․]\s?){3,}\s*|\s*\t[\t.\s]*|\s{2,})"
-    r"(?:p(?:age|\.)?\s?)?(?P<label>\d{1,4}|[ivxlc]{1,7}|[A-Z]{1,2}-?\d{1,3})\s*$",
-    re.IGNORECASE,
-)
+_LABEL = re.compile(r"(?:p(?:age|\.)?\s?)?(?P<label>\d{1,4}|[ivxlc]{1,7}|[A-Z]{1,2}-?\d{1,3})$", re.IGNORECASE)
+_LEADERS = ".·…_‥․"
 CONTENTS_TITLES = frozenset(
     (
         "contents", "tableofcontents", "index", "sommaire", "tabledesmatieres", "tabledescontenus", "inhalt",
@@ -37,7 +34,6 @@ CONTENTS_TITLES = frozenset(
 _CAPTION = re.compile(
     r"(?:fig(?:ure|ura)?|table(?:au)?|tab|tabelle|tabla|tabela|abbildung|chart|graph(?:ique)?|box)\.?\s*[\dIVX]", re.I
 )
-_DOTS = re.compile(r"(?:[.·…_‥․]\s?){4,}")
 _FIRST_PAGES, _LAST_PAGES = 30, 4
 _MIN_FOUND = 0.5
 """Share of the entries whose titles must stand in the text, else the page was no contents page."""
@@ -95,18 +91,37 @@ def contents_pages(view: View) -> list[int]:
     return found
 
 
-def _match(text: str) -> re.Match[str] | None:
-    found = _ENTRY.match(text)
-    return found if found and text.count("\t") <= 3 else None
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A line that ends in a page number, away from its text; `dotted` when dots lead to it."""
+
+    title: str
+    label: str
+    dotted: bool
 
 
-def _rising(matches: Sequence[re.Match[str]], pages: int) -> bool:
+def _match(text: str) -> _Entry | None:
+    text = text.rstrip()
+    tail = text[-12:]
+    found = _LABEL.search(tail)
+    if not found or text.count("\t") > 3:
+        return None
+    before = text[: len(text) - len(tail) + found.start()]
+    title = before.rstrip(f"{_LEADERS} \t")
+    gap = before[len(title) :]
+    dotted = sum(gap.count(c) for c in _LEADERS) >= 3
+    if not (dotted or "\t" in gap or "  " in gap) or not any(map(str.isalpha, title)):
+        return None
+    return _Entry(title.strip(), found["label"], dotted)
+
+
+def _rising(entries: Sequence[_Entry], pages: int) -> bool:
     """Whether the page numbers rise, as they do in contents and not in tables or indexes."""
-    numbers = [int(m["label"]) for m in matches if m["label"].isdigit()]
+    numbers = [int(e.label) for e in entries if e.label.isdigit()]
     if len(numbers) < 2:
-        return len(matches) >= 3
-    ups = sum(a <= b for a, b in itertools.pairwise(numbers))
-    dotted = sum(bool(_DOTS.search(m.group())) for m in matches) > 0.7 * len(matches)
+        return len(entries) >= 3
+    ups = sum(a <= b for a, b in pairwise(numbers))
+    dotted = sum(e.dotted for e in entries) > 0.7 * len(entries)
     fits = len(numbers) if dotted else sum(n <= pages + 60 for n in numbers)
     return ups >= 0.8 * (len(numbers) - 1) and fits >= 0.9 * len(numbers) and numbers[0] < numbers[-1]
 
@@ -128,13 +143,13 @@ def _lines(view: View, page: int) -> Iterator[_Line]:
             else:
                 pending = (text, row) if len(text) > 25 or number else None
             continue
-        title, x0 = found["title"].strip(" .\t"), view.boxes[row][0]
+        title, x0 = found.title, view.boxes[row][0]
         if pending and (title[:1].islower() or not split_number(title)[0]) and pending[1] == row - 1:
             wrapped = x0 > view.boxes[pending[1]][0] + 2 or title[:1].islower()
             title = f"{pending[0]} {title}" if wrapped else title
         pending = None
         if not _CAPTION.match(title):
-            yield _Line(" ".join(title.split()), found["label"], x0, row)
+            yield _Line(" ".join(title.split()), found.label, x0, row)
 
 
 def _ranks(lines: Sequence[_Line]) -> list[float]:
