@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -92,3 +94,31 @@ def test_threads_agree() -> None:
 @given(st.text())
 def test_any_text_gets_one_of_the_eleven_or_the_default(text: str) -> None:
     assert detect_language(text) in (*LANGUAGES, "und")
+
+
+NOTHING_CAN_BE_WRITTEN = """
+import tempfile
+
+def refuse(*arguments, **options):
+    raise FileNotFoundError("No usable temporary directory found")
+
+tempfile.TemporaryFile = refuse
+from arbiter_rag.language import detect_language
+
+print(detect_language("Quel est le délai de préavis ?"), detect_language("Kündigungsfrist"))
+"""
+
+
+def test_where_the_identifier_cannot_load_function_words_decide() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", NOTHING_CAN_BE_WRITTEN], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.split() == ["fr", "und"]
+
+
+def test_importing_loads_no_model() -> None:
+    code = (
+        "import sys, arbiter_rag.question; print({'py3langid', 'snowballstemmer', 'stopwordsiso'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.strip() == "set()"

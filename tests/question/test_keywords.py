@@ -123,5 +123,6 @@ def test_a_question_of_function_words_only_is_still_looked_for() -> None:
     assert [keyword.weight for keyword in parse_question("to be or not to be").keywords] == [0.3] * 4
 
 
-def test_the_language_may_be_given() -> None:
-    assert parse_question("Turbine", language="de").language == "de"
+@pytest.mark.parametrize(("given", "language"), [("de", "de"), ("zh_CN", "zh"), ("pt-BR", "pt"), ("pl", "und")])
+def test_the_language_may_be_given(given: str, language: str) -> None:
+    assert parse_question("Turbine", language=given).language == language

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from functools import cache
+from threading import Lock
 from typing import Any
 
 from arbiter_rag.language.analysis import LANGUAGES
 from arbiter_rag.language.stopwords import function_words
+
+_LOG = logging.getLogger(__name__)
+_LOADING = Lock()
 
 _SAMPLE_PIECES, _PIECE = 8, 600
 _SHORT = 200  # letters; longer text the identifier knows on its own
@@ -64,15 +69,17 @@ def _latin_language(sample: str) -> str | None:
     plain = " ".join(words)
     if len(plain) < 3:
         return None
-    ranked: dict[str, float] = dict(_identifier().rank(plain))
-    best, certainty = next(iter(ranked.items()))
+    votes = _votes(words)
+    if _plainly_english(votes, len(words)):
+        return "en"
+    ranked = _ranking(plain)
+    best, certainty = next(iter(ranked.items()), ("", 0.0))
     if len(plain) >= _SHORT:
         if best in _LATIN:
             return best
         if certainty >= _CERTAIN:
             return None  # a language that is none of ours
     total = sum(ranked.get(language, 0.0) for language in _LATIN) or 1.0
-    votes = _votes(words)
     scores = {language: ranked.get(language, 0.0) / total + votes[language] for language in _LATIN}
     first, second = sorted(_LATIN, key=lambda language: -scores[language])[:2]
     if votes[first]:
@@ -99,9 +106,25 @@ def _owners() -> dict[str, tuple[str, ...]]:
     return {word: tuple(languages) for word, languages in owners.items()}
 
 
+def _plainly_english(votes: dict[str, float], words: int) -> bool:
+    """English has no near relative among written languages, so its function words suffice and spare half a second."""
+    return votes["en"] >= max(2.0, words / 8) and votes["en"] >= 6 * max(v for code, v in votes.items() if code != "en")
+
+
+def _ranking(text: str) -> dict[str, float]:
+    """Languages by likelihood, best first; none where the identifier cannot be had."""
+    with _LOADING:
+        identifier = _identifier()
+    return dict(identifier.rank(text)) if identifier is not None else {}
+
+
 @cache
 def _identifier() -> Any:
     """py3langid with all its languages, so that one outside ours is noticed; it is only read, hence safe to share."""
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier  # half a second, so not before it is needed
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    try:
+        return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    except OSError as error:  # it unpacks its model into a temporary file, and some machines let nothing be written
+        _LOG.warning("Languages are told by function words only, because py3langid cannot load its model: %s", error)
+        return None

@@ -7,7 +7,7 @@ import unicodedata
 
 from arbiter_rag.contract import Keyword, ParsedQuestion
 from arbiter_rag.errors import InputError
-from arbiter_rag.language import analyzer, detect_language, fold
+from arbiter_rag.language import LANGUAGES, analyzer, detect_language, fold
 from arbiter_rag.lexicon import Lexicon
 from arbiter_rag.question.hints import find_hints
 from arbiter_rag.question.kinds import intent_of, shape_of
@@ -52,7 +52,7 @@ def parse_question(text: str, lexicon: Lexicon | None = None, language: str | No
                          "; pass the question as a non-empty string.")  # fmt: skip
     whole = text.strip()
     searched = _searched(whole)
-    code = language.lower() if language else detect_language(searched)
+    code = _code(language) if language else detect_language(searched)
     words = table(code)
     hints = find_hints(searched, code)
     rest = _blank(searched, hints.spans)
@@ -80,6 +80,12 @@ def parse_question(text: str, lexicon: Lexicon | None = None, language: str | No
         intent=intent,
         truncated=len(whole) > SEARCHED_CHARACTERS,
     )
+
+
+def _code(language: str) -> str:
+    """zh_CN and zh-Hans are zh; what is none of the eleven is undetermined."""
+    code = language.lower().replace("_", "-").split("-")[0]
+    return code if code in LANGUAGES else "und"
 
 
 def _searched(text: str) -> str:
