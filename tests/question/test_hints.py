@@ -102,6 +102,14 @@ def test_sections(question: str, sections: list[tuple[str, str]]) -> None:
     assert [(hint.kind, hint.number) for hint in parse_question(question).sections] == sections
 
 
+@pytest.mark.parametrize(
+    ("question", "number"),
+    [("Kapitel 4", "4"), ("annexe B", "B"), ("artículo 9", "9"), ("clause 2.1", "2.1"), ("第3章", "3")],
+)
+def test_a_hint_alone_needs_no_language(question: str, number: str) -> None:
+    assert parse_question(question).sections[-1].number == number
+
+
 NO_SECTIONS = [
     "What is the most important part of the deal?",
     "Which section covers theft?",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from arbiter_rag.contract import PageHint, SectionHint
-from arbiter_rag.language import fold
+from arbiter_rag.language import LANGUAGES, fold
 from arbiter_rag.question.tables import UNSPACED, Table, table
 
 _ROMAN = re.compile(r"(?=[ivxl])(?:x[lx]|l?x{0,3})(?:ix|iv|v?i{0,3})", re.I)
@@ -51,14 +51,16 @@ class Hints:
 
 
 def find_hints(text: str, language: str) -> Hints:
-    """Page and section hints of a question, in its own language's words or in English ones."""
+    """Page and section hints of a question, in its own language's words or in English ones; in any, if undetermined."""
     plain = level(text)
     pages: list[PageHint] = []
     sections: list[SectionHint] = []
     spans: list[tuple[int, int]] = []
     if language in UNSPACED or language == "und":
         _asian(text, pages, sections, spans)
-    for code in dict.fromkeys((language, "en")):
+    # "Kapitel 4" alone does not tell its language, and says where to look all the same.
+    codes = LANGUAGES if language == "und" else dict.fromkeys((language, "en"))
+    for code in codes:
         if code in UNSPACED:
             continue
         grammar = _grammar(code)
