@@ -86,6 +86,7 @@ class Service:
         self._api_key = None if given is not None else _resolved_key(api_key, self.base_url)
         self._secrets = tuple(k for k in (self._api_key, getattr(given, "api_key", None)) if isinstance(k, str) and k)
         self._error = error
+        self._making = threading.Lock()
         self._own: tuple[int, Any] | None = None
 
     @property
@@ -125,12 +126,19 @@ class Service:
             self._raise_timeout(progress[0])
 
     async def _ask_own(self, ask: Callable[[Any, float], Any]) -> Answer:
-        # Runs on the private loop: importing openai takes half a second, which must not stop the caller's loop.
-        if self._own is None or self._own[0] != os.getpid():
-            client = _openai().AsyncOpenAI(base_url=self.base_url, api_key=self._api_key, max_retries=0)
-            self._own = (os.getpid(), client)
-            weakref.finalize(self, _close_later, client)
-        return await self._ask_async(self._own[1], ask)
+        own = self._own
+        if own is None or own[0] != os.getpid():
+            # Importing openai takes half a second and reading certificates a tenth: neither may stop a loop.
+            own = await asyncio.to_thread(self._make_own)
+        return await self._ask_async(own[1], ask)
+
+    def _make_own(self) -> tuple[int, Any]:
+        with self._making:
+            if self._own is None or self._own[0] != os.getpid():
+                client = _openai().AsyncOpenAI(base_url=self.base_url, api_key=self._api_key, max_retries=0)
+                self._own = (os.getpid(), client)
+                weakref.finalize(self, _close_later, client)
+            return self._own
 
     async def _ask_async(self, client: Any, ask: Callable[[Any, float], Awaitable[Any]]) -> Answer:
         attempts = 0

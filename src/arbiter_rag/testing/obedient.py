@@ -52,7 +52,7 @@ _TARGET = re.compile(
 )
 _SENTENCE = re.compile(r"[.!?。！？\n]+")
 _ID_ROLE = re.compile(
-    r"(?P<id>[\w.-]*[\w])[\"'`»”]*\s*(?:is|=|:|=>|->|→|as|should be|must be|est|ist|es|è|é|,)?\s*[\"'`«“]*"
+    r"(?<![\w.-])(?P<id>[\w.-]*\w)[\"'`»”]*\s*(?:is|=|:|=>|->|→|as|should be|must be|est|ist|es|è|é|,)?\s*[\"'`«“]*"
     r"(?:role[\"']?\s*[:=]\s*[\"']?)?(?P<role>primary|supporting|tangential|discarded)\b",
     re.IGNORECASE,
 )
