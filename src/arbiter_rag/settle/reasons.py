@@ -8,11 +8,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from arbiter_rag.settle.folding import fold
-
 _NUMBER = re.compile(
     r"(?P<before>(?:[A-Z]{0,3}[$€£¥₩₽₹]|\b(?:USD|EUR|GBP|JPY|CHF|CAD|AUD|CNY|INR)\b)\s?)?"
-    r"(?P<number>(?<![\w.,])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)|\d+(?:[.,'’]\d+)*)"
+    r"(?P<number>(?<![\w.,])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,'’]\d+)*)"
     r"(?P<after>\s?(?:[%‰$€£¥₩₽₹]|\b(?:percent|per cent|pour cent|Prozent|por ciento|por cento|per cento|procent|"
     r"dollars?|euros?|pounds?|yen|francs?|USD|EUR|GBP|JPY|CHF|CAD|AUD|CNY|INR)\b))?"
 )
@@ -32,6 +30,9 @@ _UNITS = {
 
 _SCALES = re.compile(r"(?i)^\s?(?:thousand|million|billion|mio|mrd|millions?|milliards?|millionen|milliarden|bn|m|k)\b")
 
+_WIDE = {0xFF01 + i: 0x21 + i for i in range(94)}
+"""Full-width digits and signs: the same ones, and as long."""
+
 _WORD = re.compile(r"[^\W_]+(?:[-&./'’][^\W_]+)*")
 
 _NO_CAPITALS = frozenset({"de", "lb"})
@@ -49,8 +50,14 @@ _OWN = frozenset(_NO_NAMES.split())
 
 def _folded(text: str) -> str:
     """Case, accents and typography folded."""
-    plain = unicodedata.normalize("NFD", fold(text).text.lower())
-    return "".join(c for c in plain if not unicodedata.combining(c))
+    joined = _BROKEN.sub("", text.lower())
+    if joined.isascii():
+        return joined
+    return _MARKS.sub("", unicodedata.normalize("NFKD", joined)).replace("’", "'")
+
+
+_BROKEN = re.compile(r"(?<=[^\W\d_])[-\u2010]\n(?=[^\W\d_])|[\u00ad\u200b-\u200f\u2060\ufeff]")
+_MARKS = re.compile(r"[\u0300-\u036f]+")
 
 
 def _value(number: str) -> str:
@@ -83,7 +90,7 @@ class Ground:
     @cached_property
     def numbers(self) -> frozenset[str]:
         """Values of its numbers."""
-        joined = "\n".join(self.texts)
+        joined = "\n".join(self.texts).translate(_WIDE)
         whole = {_value(m.group("number")) for m in _NUMBER.finditer(joined)}
         # "1 100" may be one number or two, "2023-24" holds two: every reading supports.
         return frozenset(whole | {_value(d) for d in re.findall(r"\d+(?:[.,]\d+)*", joined)})
@@ -106,6 +113,7 @@ def unsupported(reason: str, grounds: Iterable[Ground], language: str) -> tuple[
         Each as the reason writes it, in its order, once.
     """
     known = tuple(grounds)
+    reason = reason.translate(_WIDE)
     found: dict[str, None] = {}
     taken: list[tuple[int, int]] = []
     for match in _NUMBER.finditer(reason):
@@ -129,11 +137,18 @@ def _number_supported(match: re.Match[str], rest: str, grounds: tuple[Ground, ..
         digits = value.replace(".", "").strip("0")
         if not digits or not any(digits == n.replace(".", "").strip("0") for g in grounds for n in g.numbers):
             return False
-    unit = ((match.group("before") or "") + (match.group("after") or "")).strip().lower()
+    # What follows "$ 5 " may be the sign of the next number.
+    unit = (match.group("before") or match.group("after") or "").strip().lower()
     if not unit:
         return True
     spellings = next((s for s in _UNITS.values() if any(unit.startswith(x) or unit.endswith(x) for x in s)), (unit,))
-    return any(spelling in g.text for g in grounds for spelling in spellings)
+    return any(_says_unit(spelling, g) for g in grounds for spelling in spellings)
+
+
+def _says_unit(spelling: str, ground: Ground) -> bool:
+    if not spelling.isascii() or not spelling.isalpha():  # a sign, two words, or a script without spaces
+        return spelling in ground.text
+    return spelling in ground.words or f"{spelling}s" in ground.words  # not the "eur" of "Europe"
 
 
 def _names(reason: str, language: str) -> Iterable[tuple[int, str]]:

@@ -160,10 +160,12 @@ def _settle_one(
 ) -> _Settled:
     candidate = ruling.candidate
     best = ruling.role == "primary"
-    found = book.check(candidate, ruling.quote, wary=best) if ruling.quote is not None or best else None
     suspicious = candidate.suspicious
     if best and not suspicious:
-        suspicious = tuple(one_line(s.text) for s in spans_of(candidate.text))
+        # Only what was shown can have addressed the judge; a brief made by our own main path is marked already.
+        suspicious = tuple(one_line(s.text) for s in spans_of(candidate.snippet))
+    wary = best and bool(suspicious)
+    found = book.check(candidate, ruling.quote, wary=wary) if ruling.quote is not None or best else None
     role, faults = ruling.role, list[Fault]()
     if best:
         role, faults = _bearing(candidate, found, bool(suspicious), policy)
