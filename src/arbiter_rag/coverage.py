@@ -10,7 +10,7 @@ from arbiter_rag.detectors.needs import Need, Needs, needs_of
 from arbiter_rag.dispatch import foreign
 from arbiter_rag.document import ParsedDocument
 
-FOUND = 0.45
+FOUND = 0.25
 """Evidence from which a passage holds enough of a question to be taken for an answer by rules."""
 
 _NEAR_MISSES = 3

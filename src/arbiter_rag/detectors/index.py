@@ -18,7 +18,13 @@ SHORTEST = 4
 """Windows are 12 lines, one every 6, inside one section; a rest under 4 lines joins the window before it."""
 
 _BROKEN_WORD = re.compile(r"(\w+)[-\u00ad\u2010]$")
-_LEADER = re.compile(r"(?:\.\s?){4,}\s*[0-9ivxlc]{0,6}\s*$|\D\t\s*[0-9ivxlc]{1,5}\s*$")
+_APPARATUS = re.compile(
+    r"(?:\.\s?){4,}\s*[0-9ivxlc]{0,6}\s*$"  # dot leaders
+    r"|\D\t\s*[0-9ivxlc]{1,5}\s*$"  # a title, a gap and a page number
+    r"|^\s*\[\d{1,3}\]\s+\D"  # [12] Author
+    r"|\barXiv(?: preprint)?[: ]|\bdoi(?:\.org|:)|\bet al\.,? (?:19|20)\d\d\b|\bpp?\. ?\d+[-–]\d+"
+    r"|\b(?:Proceedings|Conference|Journal|Transactions) (?:of|on)\b.*\b(?:19|20)\d\d\b"
+)
 _FIRST_WORD = re.compile(r"^(\w+)")
 
 
@@ -47,7 +53,8 @@ class DocumentIndex:
         windows: BM25 over windows; a window also holds the terms of its section's path, as a heading stands for all
             that is under it.
         by_page: BM25 over whole pages.
-        leaders: Whether each row ends as a line of a table of contents or index does, in a page number.
+        apparatus: Whether each row looks like a line of a table of contents, an index or a list of references: such
+            lines name what stands elsewhere.
         titles: One `Title` a section, in the document's order.
     """
 
@@ -62,7 +69,7 @@ class DocumentIndex:
         owners = np.repeat(np.arange(len(document)), np.diff(self.row_ptr))
         pairs = np.unique(self.row_terms * max(len(document), 1) + owners)
         self.row_frequency = np.bincount(pairs // max(len(document), 1), minlength=len(self.vocabulary))
-        self.leaders = tuple(_LEADER.search(text) is not None for text in document.texts)
+        self.apparatus = tuple(_APPARATUS.search(text) is not None for text in document.texts)
         self.window_pages = np.asarray(document.pages, dtype=np.int64)[self.starts] - 1
         self.windows = self._window_model()
         self.by_page = self._page_model()

@@ -9,7 +9,7 @@ from arbiter_rag.coverage import FOUND
 from arbiter_rag.judges.base import JudgeReply
 from arbiter_rag.settle.conflicts import obvious_conflicts
 
-TANGENTIAL = 0.25
+TANGENTIAL = 0.1
 """Evidence under which a passage shares no more than a word with the question."""
 
 CLOSE = 0.85
