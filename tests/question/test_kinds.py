@@ -21,6 +21,7 @@ SHAPES = [
     ("en", "What are the eligibility criteria?", "list"),
     ("en", "Why was the plant closed?", "open"),
     ("en", "How does the sensor work?", "open"),
+    ("en", "What was the year-over-year change in output?", "open"),
     ("fr", "Combien coûte l'abonnement ?", "amount"),
     ("fr", "Quel pourcentage est remboursé ?", "percentage"),
     ("fr", "Quand le bail prend-il fin ?", "date"),

@@ -91,7 +91,7 @@ def table(language: str) -> Table:
         vague=_vague(code, raw["vague"].split()),
         content=frozenset(_folded(raw["content"].split())),
         asks=tuple((shape, _any_of(code, raw["shape"].get(shape, ()))) for shape in _SHAPES),
-        nouns=tuple((shape, _any_of(code, raw["nouns"].get(shape, ()))) for shape in _NOUN_SHAPES),
+        nouns=tuple((shape, _any_of(code, raw["nouns"].get(shape, ()), whole=True)) for shape in _NOUN_SHAPES),
         intents=tuple((intent, _any_of(code, raw["intent"].get(intent, ()))) for intent in _INTENTS),
         pages=(*pages, *(word for word in short if not _needs_dot(word))) if spaced else pages,
         pages_dotted=tuple(word for word in short if _needs_dot(word)),
@@ -121,9 +121,13 @@ def _needs_dot(word: str) -> bool:
     return len(word) <= 3 and word not in {"art", "sec", "cap", "kap"}
 
 
-def _any_of(language: str, patterns: Iterable[str]) -> re.Pattern[str]:
+def _any_of(language: str, patterns: Iterable[str], *, whole: bool = False) -> re.Pattern[str]:
+    """All patterns as one; with `whole` none of them counts inside a hyphenated word (year-over-year)."""
     compiled = [_unspaced(pattern) if language in UNSPACED else _spaced(pattern) for pattern in patterns]
-    return re.compile("|".join(compiled)) if compiled else _NOTHING
+    joined = "|".join(compiled)
+    if not compiled:
+        return _NOTHING
+    return re.compile(f"(?<!-)(?:{joined})(?!-)" if whole else joined)
 
 
 def _unspaced(pattern: str) -> str:

@@ -16,6 +16,7 @@ VAGUE, FILLER, SMALL_NUMBER = 0.3, 0.5, 0.5
 
 _YEAR = re.compile(r"(?:1[89]|20)\d\d")
 _CAPITALS_SAY_NOTHING = frozenset({"de"})  # every noun has one
+_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th|er|e|ère|ème|º|ª|o|a|te[nrs]?|de|й|я|е|го)", re.IGNORECASE)
 _CLITICS = frozenset({"fr", "pt"})
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;¿¡«»„“”‘\"(\n]|(?<!\w)')\s*$")
 _NAME_GAP = re.compile(r" |-|/| ?& ?|\. |'|’")
@@ -151,7 +152,7 @@ def _name_end(text: str, words: list[_Word], at: int, table: Table) -> int:
     if not _opens_name(words[at]):
         return at
     end = at + 1
-    while end < len(words):
+    while end < len(words) and not _numbered(words[at]):
         step = 1
         if fold(words[end].token.surface) in table.connectors and end + 1 < len(words):
             step = 2
@@ -168,7 +169,8 @@ def _name_end(text: str, words: list[_Word], at: int, table: Table) -> int:
 
 def _opens_name(word: _Word) -> bool:
     if word.coded:
-        return not word.number and not (word.stop and word.starts_sentence)
+        ordinary = word.number or _ORDINAL.fullmatch(word.token.surface) is not None
+        return not ordinary and not (word.stop and word.starts_sentence)
     # A word that starts the sentence opens a name only when a name goes on behind it ("Best Buy ...").
     return word.capital and not word.stop and not (word.starts_sentence and word.vague) and len(word.token.surface) > 1
 
@@ -176,12 +178,17 @@ def _opens_name(word: _Word) -> bool:
 def _continues_name(word: _Word) -> bool:
     if word.number:
         return _YEAR.fullmatch(word.token.surface) is None
-    return (word.capital and not word.stop) or (word.coded and not any(c.isdigit() for c in word.token.surface))
+    return (word.capital and not word.stop and not _numbered(word)) or (word.coded and not _numbered(word))
+
+
+def _numbered(word: _Word) -> bool:
+    """FY2022, Q3, 10-K: each a name of its own, not a part of one."""
+    return any(character.isdigit() for character in word.token.surface)
 
 
 def _single(word: _Word, table: Table, language: str) -> Keyword | None:
     surface = word.token.surface
-    if word.number:
+    if word.number or _ORDINAL.fullmatch(surface):
         telling = len([c for c in surface if c.isdigit()]) >= 3
         return _keyword(surface, 1.0 if telling else SMALL_NUMBER, is_name=telling)
     if word.stop or len(surface) == 1:
