@@ -34,6 +34,11 @@ PAGES = [
     ("3〜5ページの内容は？", [("3", "5")]),
     ("3쪽에는 무엇이 있나요?", [("3", None)]),
     ("페이지 7의 내용은 무엇인가요?", [("7", None)]),
+    ("Who is named on the first page?", [("1", None)]),
+    ("Qui est cité à la première page ?", [("1", None)]),
+    ("Wer steht auf der ersten Seite?", [("1", None)]),
+    ("Что написано на первой странице?", [("1", None)]),
+    ("첫 페이지에는 무엇이 있나요?", [("1", None)]),
 ]
 
 

@@ -66,6 +66,9 @@ def find_hints(text: str, language: str) -> Hints:
         grammar = _grammar(code)
         _western_pages(text, plain, grammar, pages, spans)
         _western_sections(text, plain, grammar, sections, spans)
+    for found in table(language).first_page.finditer(plain):
+        pages.append(PageHint(label="1"))
+        spans.append(found.span())
     return Hints(tuple(dict.fromkeys(pages)), tuple(dict.fromkeys(sections)), tuple(spans))
 
 

@@ -48,6 +48,7 @@ class Table:
         asks: Per answer shape what asks for it, in the order in which they are tried.
         nouns: Per answer shape the nouns that name it when they stand next to the question word.
         intents: Per intent what shows it, in the order in which they are tried.
+        first_page: Ways to name the first page without a number.
         pages, pages_dotted: Words before a page number; the second kind needs a full stop ("p.").
         sections, sections_dotted: Words before a section number, likewise.
         part_of: Words for parts of a section, which are no hint of their own behind one ("§ 3 Abs. 2").
@@ -64,6 +65,7 @@ class Table:
     asks: tuple[tuple[AnswerShape, re.Pattern[str]], ...]
     nouns: tuple[tuple[AnswerShape, re.Pattern[str]], ...]
     intents: tuple[tuple[Intent, re.Pattern[str]], ...]
+    first_page: re.Pattern[str]
     pages: tuple[str, ...]
     pages_dotted: tuple[str, ...]
     sections: tuple[str, ...]
@@ -93,6 +95,7 @@ def table(language: str) -> Table:
         asks=tuple((shape, _any_of(code, raw["shape"].get(shape, ()))) for shape in _SHAPES),
         nouns=tuple((shape, _any_of(code, raw["nouns"].get(shape, ()), whole=True)) for shape in _NOUN_SHAPES),
         intents=tuple((intent, _any_of(code, raw["intent"].get(intent, ()))) for intent in _INTENTS),
+        first_page=_any_of(code, raw["first_page"]),
         pages=(*pages, *(word for word in short if not _needs_dot(word))) if spaced else pages,
         pages_dotted=tuple(word for word in short if _needs_dot(word)),
         sections=tuple(word for word in sections if not (spaced and _needs_dot(word))),
