@@ -435,6 +435,20 @@ def test_a_client_of_ones_own_keeps_its_settings_but_not_its_retries() -> None:
         assert client.max_retries == 5
 
 
+async def test_clients_that_do_not_fit() -> None:
+    async with openai.AsyncOpenAI(api_key=KEY) as later:
+        with openai.OpenAI(api_key=KEY) as now:
+            for options in (
+                {"client": later},
+                {"async_client": now},
+                {"client": now, "base_url": "http://localhost:1/v1"},
+                {"async_client": later, "api_key": KEY},
+            ):
+                with pytest.raises(ConfigurationError):
+                    OpenAIJudge("m", **options)
+            assert OpenAIJudge("m", client=now, async_client=later).api == "responses"
+
+
 async def test_an_async_client_of_ones_own() -> None:
     with ScriptedServer([Reply("busy", status=503, headers={"Retry-After": "0"}), Reply(GOOD)]) as server:
         async with openai.AsyncOpenAI(base_url=server.base_url, api_key=KEY, max_retries=5) as client:

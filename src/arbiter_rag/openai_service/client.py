@@ -6,6 +6,7 @@ import asyncio
 import atexit
 import contextvars
 import importlib.util
+import inspect
 import logging
 import os
 import random
@@ -76,13 +77,14 @@ class Service:
         if not timeout > 0:
             raise ConfigurationError(f"timeout is the seconds a call may take, above 0; got {timeout!r}.")
         _require_package()
+        _check_clients(client, async_client, base_url, api_key)
         given = client if client is not None else async_client
         self._client = _without_retries(client)
         self._async_client = _without_retries(async_client)
         self._given = given is not None
         self.timeout = float(timeout)
         self.model = model
-        self.base_url = str(given.base_url).rstrip("/") if given is not None else _resolved_url(base_url)
+        self.base_url = _resolved_url(base_url) if given is None else _url_of(given)
         self._api_key = None if given is not None else _resolved_key(api_key, self.base_url)
         self._secrets = tuple(k for k in (self._api_key, getattr(given, "api_key", None)) if isinstance(k, str) and k)
         self._error = error
@@ -208,6 +210,24 @@ def _openai() -> Any:
             f"The openai package cannot be imported ({error}); pip install 'arbiter-rag[openai]'."
         ) from error
     return openai
+
+
+def _check_clients(client: Any, async_client: Any, base_url: str | None, api_key: str | None) -> None:
+    if client is None and async_client is None:
+        return
+    if base_url is not None or api_key is not None:
+        raise ConfigurationError(
+            "A client brings its own base_url and api_key: set them there, or pass them here without a client."
+        )
+    for given, name, wants_async in ((client, "client", False), (async_client, "async_client", True)):
+        close = getattr(given, "close", None)
+        if close is not None and inspect.iscoroutinefunction(close) is not wants_async:
+            kind = "an openai.AsyncOpenAI" if wants_async else "an openai.OpenAI"
+            raise ConfigurationError(f"{name}= is expected to be {kind} client; got {type(given).__name__}.")
+
+
+def _url_of(client: Any) -> str:
+    return str(getattr(client, "base_url", None) or OPENAI_URL).rstrip("/")
 
 
 def _resolved_url(base_url: str | None) -> str:

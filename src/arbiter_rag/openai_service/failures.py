@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-_PASSING_4XX = {408: "timeout", 409: "server", 425: "server", 429: "rate_limit"}
+_PASSING_4XX = (408, 409, 425)
 _KEY = re.compile(r"\b(?:sk|pk|key|gsk|xai|Bearer)[-_ ][\w*.\-]{6,}")
 _CLIP = 300
 
@@ -79,7 +79,7 @@ def _of_status(error: Any, model: str, where: str) -> Failure:
             retry_after=_retry_after(error.response.headers),
         )
     if status in _PASSING_4XX:
-        return Failure(f"{where} answered {status}: {said}.", kind=_PASSING_4XX[status])
+        return Failure(f"{where} answered {status}: {said}.", kind="server")
     if 400 <= status < 500:
         return Failure(f"{where} answered {status}: {said}. {_advice(status, said, model)}", permanent=True)
     return Failure(
