@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from arbiter_rag.document.lines import BOTTOM_UP, SLANTED, TOP_DOWN, UPSIDE_DOWN, Fragments
-
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]+")
-_SPACE = re.compile("[\t\n\r\xa0\u2000-\u200a\u2028\u2029\u202f\u205f]")
-"""White space that is not an ordinary or an ideographic space: a tab means a cell here, the rest breaks searching."""
+from arbiter_rag.document.strings import clean
 
 _BOLD = 16
 """PyMuPDF's span flag for bold."""
@@ -85,11 +81,6 @@ def _add(out: Fragments, page: int, block: int, lines: Sequence[dict[str, Any]])
 
 def _weight(span: dict[str, Any]) -> int:
     return len(span["text"])
-
-
-def clean(text: str) -> str:
-    """Drop what JSON, terminals and databases cannot carry; everything else stays as the PDF has it."""
-    return _UNPRINTABLE.sub("", _SPACE.sub(" ", text)).strip()
 
 
 def _listed(pages: Sequence[int], most: int = 10) -> str:

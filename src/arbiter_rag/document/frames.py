@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_left
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from arbiter_rag.document.assemble import assemble
+from arbiter_rag.document.folding import split_number, squash
+from arbiter_rag.document.lines import VisualLines
+from arbiter_rag.document.locate import place
 from arbiter_rag.document.model import ParsedDocument
+from arbiter_rag.document.outline import Entry
 from arbiter_rag.document.sections import Heading
+from arbiter_rag.document.strings import printable
+from arbiter_rag.document.view import View
 from arbiter_rag.errors import InputError
 
 _COORDINATES = ("x0", "y0", "x1", "y1", "font_size")
@@ -21,10 +29,13 @@ def parse_frames(
     """Build a document from tables; see `ParsedDocument.from_frames`."""
     lines = _lines(line_df)
     pages = int(lines["page"].max()) if len(lines) else 0
-    found = _headings(toc_df, lines) if toc_df is not None else []
-    if toc_df is not None and len(toc_df):
-        pages = max(pages, max(h.page for h in found))
-    doc_id = doc_id or hashlib.sha256("\n".join(lines["text"].tolist()).encode("utf-8", "replace")).hexdigest()[:12]
+    found: list[Heading] = []
+    if toc_df is not None:
+        _require(toc_df, ("level", "title", "page"), "toc_df")
+        if len(toc_df):
+            pages = max(pages, int(_whole(toc_df, "page", "toc_df").max()))
+        found = _headings(toc_df, lines, _view(lines, pages))
+    doc_id = doc_id or hashlib.sha256("\n".join(lines["text"].tolist()).encode()).hexdigest()[:12]
     return assemble(
         doc_id=doc_id,
         name=name or doc_id,
@@ -34,7 +45,6 @@ def parse_frames(
         page_sizes=[(np.nan, np.nan)] * pages,
         headings=found,
         source="frames" if found else "none",
-        notes=(),
     )
 
 
@@ -58,7 +68,8 @@ def _lines(frame: pd.DataFrame) -> pd.DataFrame:
     if not all(isinstance(t, str) for t in frame["text"]):
         raise InputError("Column 'text' of line_df must hold strings; fill missing values with ''.")
     pages, numbers = _whole(frame, "page", "line_df"), _whole(frame, "line", "line_df")
-    out = pd.DataFrame({"page": pages, "line": numbers, "text": pd.Series(list(frame["text"]), dtype=object)})
+    texts = pd.Series([printable(t) for t in frame["text"]], dtype=object)
+    out = pd.DataFrame({"page": pages, "line": numbers, "text": texts})
     for column in _COORDINATES:
         given = pd.to_numeric(frame[column], errors="coerce").to_numpy() if column in frame.columns else np.nan
         out[column] = np.full(len(out), given, dtype=np.float32)
@@ -70,14 +81,34 @@ def _lines(frame: pd.DataFrame) -> pd.DataFrame:
     return out.sort_values(["page", "line"], kind="stable", ignore_index=True)
 
 
-def _headings(frame: pd.DataFrame, lines: pd.DataFrame) -> list[Heading]:
-    _require(frame, ("level", "title", "page"), "toc_df")
-    levels, pages = _whole(frame, "level", "toc_df"), _whole(frame, "page", "toc_df")
-    at = _whole(frame, "line", "toc_df") if "line" in frame.columns else np.ones(len(frame), dtype=np.int32)
-    numbers = [str(n) if isinstance(n, str) else "" for n in frame["number"]] if "number" in frame.columns else None
-    keys = lines["page"].to_numpy(dtype=np.int64) * 2**31 + lines["line"].to_numpy(dtype=np.int64)
-    rows = np.searchsorted(keys, pages.astype(np.int64) * 2**31 + at)
-    return [
-        Heading(int(rows[i]), int(levels[i]), str(title), numbers[i] if numbers else "", "frames", 0, int(pages[i]))
-        for i, title in enumerate(frame["title"])
-    ]
+def _view(lines: pd.DataFrame, pages: int) -> View:
+    visual = VisualLines(
+        page=lines["page"].tolist(),
+        box=list(zip(*(lines[c].tolist() for c in _COORDINATES[:4]), strict=True)),
+        size=lines["font_size"].fillna(10.0).tolist(),
+        bold=lines["bold"].tolist(),
+        text=lines["text"].tolist(),
+        turned=[False] * len(lines),
+    )
+    starts = np.searchsorted(lines["page"].to_numpy(), np.arange(1, pages + 2)).tolist()
+    return View(visual, lines["furniture"].tolist(), starts, [(0.0, 0.0)] * pages, [""] * pages)
+
+
+def _headings(frame: pd.DataFrame, lines: pd.DataFrame, view: View) -> list[Heading]:
+    """The headings at the lines given, or where their titles stand on the pages given."""
+    levels, pages = _whole(frame, "level", "toc_df").tolist(), _whole(frame, "page", "toc_df").tolist()
+    titles = [" ".join(printable(str(t)).split()) for t in frame["title"]]
+    numbers = [printable(n) if isinstance(n, str) else "" for n in frame["number"]] if "number" in frame else None
+    if "line" not in frame:
+        entries = [Entry(*values) for values in zip(levels, titles, pages, strict=True)]
+        placed, _ = place(entries, view, "frames")
+        return [replace(h, number=n or h.number) for h, n in zip(placed, numbers or [""] * len(placed), strict=True)]
+    at = _whole(frame, "line", "toc_df").tolist()
+    keys = list(zip(lines["page"].tolist(), lines["line"].tolist(), strict=True))
+    found = []
+    for i, (level, title, page) in enumerate(zip(levels, titles, pages, strict=True)):
+        row = bisect_left(keys, (page, at[i]))
+        printed = row < len(view) and title and squash(view.texts[row]).endswith(squash(title))
+        number = numbers[i] if numbers else split_number(view.texts[row])[0] if printed else ""
+        found.append(Heading(row, level, title, number, "frames", int(bool(printed)), page))
+    return found

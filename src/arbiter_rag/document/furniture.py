@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import pairwise
 
 from arbiter_rag.document.labels import roman_value
 from arbiter_rag.document.lines import VisualLines
@@ -44,24 +45,50 @@ def furniture(lines: VisualLines, starts: Sequence[int], heights: Sequence[float
     for page, zone in enumerate(zones):
         left = starts[page + 1] - starts[page]
         for at_top, rows in zip((True, False), zone, strict=True):
-            for row in rows:
-                mask, height = masks[row]
-                bare = not any(map(str.isalpha, mask))
-                if not _repeated(places[mask, height, at_top], page) or (left <= 1 and not bare):
+            run = []
+            for row in rows[:_DEPTH]:
+                if not _repeated(places[(*masks[row], at_top)], page):
                     break
-                flags[row] = True
-                left -= 1
+                run.append(row)
+            while run and not _apart(lines, run[-1], rows[len(run)] if len(run) < len(rows) else None):
+                run.pop()
+            for row in run:
+                if left > 1 or not any(map(str.isalpha, masks[row][0])):
+                    flags[row] = True
+                    left -= 1
+    for row in _folios(lines, starts):
+        flags[row] = True
     return flags
 
 
+def _apart(lines: VisualLines, row: int, inner: int | None) -> bool:
+    """Whether a line keeps its distance from the text of the page; bare numbers need none."""
+    if inner is None or not any(map(str.isalpha, lines.text[row])):
+        return True
+    outer, text = lines.box[row], lines.box[inner]
+    gap = max(text[1] - outer[3], outer[1] - text[3])
+    return gap > 0.5 * lines.size[row]
+
+
+def _folios(lines: VisualLines, starts: Sequence[int]) -> list[int]:
+    """Page numbers at the end or the beginning of pages of any length: they count up with the pages."""
+    found: dict[int, list[int]] = defaultdict(list)
+    for page, (start, end) in enumerate(pairwise(starts)):
+        for row in {start, end - 1} if end > start + 1 else ():
+            number = lines.text[row].strip(" -–—[]|")
+            if number.isascii() and number.isdigit() and len(number) <= 4:
+                found[int(number) - page].append(row)
+    return [row for rows in found.values() if len(rows) >= _MIN_PAGES for row in rows]
+
+
 def _zone(lines: VisualLines, start: int, end: int, height: float) -> tuple[list[int], list[int]]:
-    """Rows near the top (downwards) and near the bottom (upwards)."""
+    """Rows near the top (downwards) and near the bottom (upwards), one more than can be furniture."""
     box = lines.box
     high, low = _ZONE * height, (1 - _ZONE) * height
     rows = range(start, end)
     top = sorted((r for r in rows if box[r][3] < high and not lines.turned[r]), key=lambda r: box[r][1])
     bottom = sorted((r for r in rows if box[r][1] > low and not lines.turned[r]), key=lambda r: -box[r][3])
-    return top[:_DEPTH], bottom[:_DEPTH]
+    return top[: _DEPTH + 1], bottom[: _DEPTH + 1]
 
 
 def _mask(text: str) -> str:

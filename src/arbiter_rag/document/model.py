@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -203,6 +204,11 @@ class ParsedDocument:
         return tuple(self.line_df["line"].tolist())
 
     @cached_property
+    def _places(self) -> tuple[tuple[int, int], ...]:
+        """Page and line of each row; the lines of a caller's frames may have gaps."""
+        return tuple(zip(self.pages, self.lines, strict=True))
+
+    @cached_property
     def furniture(self) -> tuple[bool, ...]:
         """Whether each row is a running header, footer or page number."""
         return tuple(self.line_df["furniture"].tolist())
@@ -245,9 +251,10 @@ class ParsedDocument:
 
     def rows(self, scope: CandidateScope) -> tuple[int, int]:
         """Rows (start, exclusive end) of a scope of this document."""
-        first, _ = self.page_rows(scope.page_start)
-        last, _ = self.page_rows(scope.page_end)
-        return first + scope.line_start - 1, last + scope.line_end
+        return (
+            bisect_left(self._places, (scope.page_start, scope.line_start)),
+            bisect_right(self._places, (scope.page_end, scope.line_end)),
+        )
 
     def text(self, start: int, end: int) -> str:
         """Text of the rows from `start` up to and without `end`, a line each."""

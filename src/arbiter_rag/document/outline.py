@@ -11,9 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from arbiter_rag.document.extract import clean
 from arbiter_rag.document.names import NamedDestinations
-from arbiter_rag.document.strings import text_string
+from arbiter_rag.document.strings import clean, text_string
 
 _MAX_ENTRIES = 50_000
 _MAX_TITLE = 500

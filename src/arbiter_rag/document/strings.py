@@ -1,8 +1,13 @@
-"""Text strings as they stand in a PDF's source (hexadecimal, escapes, byte-order marks) -> text. Pure."""
+"""Strings as documents hold them -> text: how PDF writes them, and characters that nothing can carry. Pure."""
 
 from __future__ import annotations
 
 import re
+
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]+")
+_BREAK = re.compile("[\n\r\u2028\u2029]+")
+_SPACE = re.compile("[\t\n\r\xa0\u2000-\u200a\u2028\u2029\u202f\u205f]")
+"""White space that is not an ordinary or an ideographic space: a tab means a cell here, the rest breaks searching."""
 
 _HEX = re.compile(r"<([0-9A-Fa-f\s]*)>")
 _ESCAPE = re.compile(rb"\\([0-7]{1,3}|\r\n|[\s\S])")
@@ -43,3 +48,13 @@ def decode(raw: bytes) -> str:
     if raw[:3] == b"\xef\xbb\xbf":
         return raw[3:].decode("utf-8", "replace")
     return raw.decode("latin-1").translate(_SPECIAL)
+
+
+def printable(text: str) -> str:
+    """Drop what JSON, terminals and databases cannot carry, and keep a line one line; all else stays as it is."""
+    return _UNPRINTABLE.sub("", _BREAK.sub(" ", text))
+
+
+def clean(text: str) -> str:
+    """`printable` text of a PDF, its white space made ordinary."""
+    return _UNPRINTABLE.sub("", _SPACE.sub(" ", text)).strip()
