@@ -16,9 +16,9 @@ DENSE = frozenset({"zh", "ja", "ko"})
 """Written in units that count one token a character, so that windows hold fewer words."""
 
 _TOKEN = re.compile(
-    r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]|[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+(?:'[^\W\d_]+)?(?:-[ \t]*\n[ \t]*[^\W\d_]+)*"
+    r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]|[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+(?:'[^\W\d_]+)?(?:-[ \t]{0,8}\n[ \t]{0,8}[^\W\d_]+)?"
 )
-_BROKEN = re.compile(r"-[ \t]*\n[ \t]*")
+_BROKEN = re.compile(r"-[ \t]{0,8}\n[ \t]{0,8}")
 
 
 class Found(NamedTuple):
@@ -118,10 +118,11 @@ _SCRAMBLED = {
 def find(text: str) -> tuple[list[Found], int]:
     """Every term found, in reading order, and the number of tokens."""
     row = tokens(text)
+    known = {word: terms for word in {word for word, _, _ in row} if (terms := _starting(word))}
     found: list[Found] = []
     count = len(row)
     for i, (word, start, _) in enumerate(row):
-        for term in _starting(word):
+        for term in known.get(word, ()):
             last = i + len(term.rest)
             if last < count and all(_same(row[i + 1 + k][0], want) for k, want in enumerate(term.rest)):
                 found.append(Found(i, last, start, row[last][2], term.language, term.concept))

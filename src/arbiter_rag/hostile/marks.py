@@ -8,65 +8,91 @@ from collections.abc import Iterator
 from arbiter_rag.hostile.views import View
 
 _ROLE = r"(?:primary|supporting|tangential|discarded)"
-_Q = r"(?:\\*[\"'])?"
+_Q = r"(?:\\{0,4}[\"'])?"
 
+# Every repeat below is bounded: text is somebody else's, and an unbounded one could be made to run for minutes.
 _FORGED = re.compile(
-    rf"\bcandidate_?ids?\b{_Q}\s*(?:[:=>]|<)"
-    rf"|{_Q}\brankings?{_Q}\s*[:=]\s*(?:\[|\n?\s*-\s)"
-    rf"|\brole{_Q}\s*(?:[:=>]|\bis\b)\s*{_Q}{_ROLE}\b"
-    rf"|\b(?:verdict|role|ranking|label){_Q}\s*[:=]\s*{_Q}(?:primary|discarded|tangential)\b"
-    rf"|\|\s*{_ROLE}\s*\|"
-    rf"|:\s*{_ROLE}\s*[;,}}]"
-    rf"|\bnot_found{_Q}\s*[:=]"
-    r"|\brelevance[ _]score\s*[:=]\s*(?:100|10|1\.0)\b"
+    rf"\bcandidate_?ids?\b{_Q}\s{{0,8}}[:=><]"
+    rf"|\brankings?{_Q}\s{{0,8}}[:=]\s{{0,8}}(?:\[|-\s)"
+    rf"|\brole{_Q}\s{{0,8}}(?:[:=>]|\bis\b)\s{{0,8}}{_Q}{_ROLE}\b"
+    rf"|\b(?:verdict|ranking|label){_Q}\s{{0,8}}[:=]\s{{0,8}}{_Q}(?:primary|discarded|tangential)\b"
+    rf"|[|]\s{{0,8}}{_ROLE}\s{{0,8}}[|]"
+    rf"|:\s{{0,8}}{_ROLE}\s{{0,8}}[;,}}]"
+    rf"|\bnot_found{_Q}\s{{0,8}}[:=]"
+    r"|\brelevance[ _]score\s{0,8}[:=]\s{0,8}(?:100|10|1\.0)\b"
 )
 _TAG = (
-    r"system|user|assistant|instructions?|passages?|snippets?|candidates?|rankings?|system_?message|system_?prompt|prompt|"
-    r"human|judge|tool|function_results?|context|documents?|information|admin|developer|user_?query|im_start|im_end|"
-    r"start_of_turn|end_of_turn|s|sys|question|answer|task|override|important"
+    r"(?:system|user|assistant|instructions?|passages?|snippets?|candidates?|rankings?|system_?message|system_?prompt|"
+    r"prompt|human|judge|tool|function_results?|context|documents?|information|admin|developer|user_?query|im_start|"
+    r"im_end|start_of_turn|end_of_turn|s|sys|question|answer|task|override|important)"
 )
-_BOUNDARY = re.compile(
-    r"<\|[a-z_ /][a-z_0-9 /]{0,38}\|>"
-    r"|\[/?inst\]|<</?sys>>|<(?:start|end)_of_turn>|<end of session>"
-    rf"|</?(?:{_TAG})(?:\s[^<>\n]{{0,80}})?/?>(?=[^<>]{{0,400}}</?(?:{_TAG})\b)"
+_ANGLED = re.compile(
+    r"<\|[a-z_ /][a-z_0-9 /]{0,38}\|>|<</?sys>>|<(?:start|end)_of_turn>|<end of session>"
+    rf"|</?{_TAG}(?:\s[^<>\n]{{0,80}})?/?>(?=[^<>]{{0,200}}</?{_TAG}\b)"
     r"|</(?:system|user|assistant|instructions?|passages?|snippets?|candidates?|prompt|context|system_?message)>"
     r"|<(?:system|assistant|instructions?|system_?message|system_?prompt)>"
-    r"|(?:^|\n)\s*(?:#{2,}|\*{2,}|={3,}|-{3,}|~{3,}|`{3,})[ \t]*[(\[]?(?:system|assistant|user|human|instructions?|new instructions)\b[_ a-z]{0,12}[)\]]?[ \t]*[:=*#\-\n]"
-    r"|#{3}\s*\(?system"
-    r"|[~`]{3}\s*system\b"
-    r"|\[(?:system|assistant|user|admin|developer)(?:[ _](?:message|prompt|note|override))?\](?:\s*:|\(#|\[)"
-    r"|\[rest-of-document\]"
-    r"|\bsystem (?:message|prompt|instruction|override|note|update|notice)\s*:"
-    r"|\b(?:end|start|begin(?:ning)?)[ _]of[ _](?:the[ _])?(?:user[ _]|system[ _])?(?:candidates?|passages?|snippets?|prompt|messages?|user input|untrusted input|instructions?|context|session|conversation)\b"
+    r"|<script\b"
+    r"|<!--[^>]{0,200}\b(?:ai|assistant|llm|ignore|instructions?|prompt|agents?)\b"
+)
+_BRACKETED = re.compile(
+    r"\[/?inst\]|\[rest-of-document\]"
+    r"|\[(?:system|assistant|user|admin|developer)(?:[ _](?:message|prompt|note|override))?\](?:\s?:|\(#|\[)"
+    r"|!\[[^\]\n]{0,60}\]\(https?://[^)\s]{0,200}[?=]"
+)
+_FENCED = re.compile(
+    r"(?:^|\n)[ \t]{0,8}(?:#{2,6}|\*{2,6}|={3,9}|-{3,9}|~{3}|`{3})[ \t]{0,8}[(\[]?"
+    r"(?:system|assistant|user|human|instructions?|new instructions)\b[_ a-z]{0,12}[)\]]?[ \t]{0,8}[:=*#\-\n]"
+    r"|#{3}\s{0,4}\(?system|[~`]{3}\s{0,4}(?:system|end)\b"
+)
+_TURNS = re.compile(
+    r"\n[ \t]{0,8}(?:human|user)[ \t]{0,4}:[^\n]{0,300}\n{1,3}[ \t]{0,8}(?:assistant|ai|system)[ \t]{0,4}:"
+    r"|\n[ \t]{0,8}(?:system|assistant)[ \t]{0,4}:[ \t]{1,4}(?=\S)"
+    r"|[\n`.}>]\s{0,4}(?:assistant|judge)\s?:\s{0,4}(?:[{<`]|p\d)"
+)
+_BOUNDARY = re.compile(
+    r"\bsystem (?:message|prompt|instruction|override|note|update|notice)\s?:"
+    r"|\b(?:end|start|begin(?:ning)?)[ _]of[ _](?:the[ _])?(?:user[ _]|system[ _])?(?:candidates?|passages?|snippets?"
+    r"|prompt|messages?|user input|untrusted input|instructions?|context|conversation)\b"
     r"|\bend of (?:input|document|text|data)s?\b[^\n]{0,20}[\s.\-=]{1,6}(?:begin|new|system|start|now)\b"
     r"|\bbegin (?:new|the real|hidden|system|admin) (?:task|instructions?|prompt|session|conversation)\b"
-    rf"|{_Q}role{_Q}\s*:\s*{_Q}(?:system|assistant|user){_Q}"
-    r"|\"\s*[\]}]\s*[\]}]\s*[\]}]?\s*(?=$|[{\n\"]|[a-z])"
-    r"|\"\s*\}\s*,\s*\{\s*\"(?:candidate|id|methods|snippet|role|text|content)"
-    r"|(?:^|\n)\s*(?:system|assistant)\s*:\s*(?:\S[^\n]*)?\n?[^\n]{0,200}\n\s*(?:user|human|assistant|system)\s*:"
-    r"|(?:^|\n)\s*(?:human|user)\s*:[^\n]{0,300}\n+\s*(?:assistant|ai|system)\s*:"
-    r"|(?:^|[`\n.}>])\s*(?:assistant|judge)\s*:\s*(?:[{<`]|p\d)"
-    r"|```\s*\n?\s*(?:end|system)\b"
-    r"|`{3}\s*\n\s*system\s*:"
-    r"|(?:^|\n)[ \t]*(?:system|assistant)[ \t]*:[ \t]+(?=\S)"
-    r"|\boverride\s*:|\bpriority (?:task|instruction)s?\s*:"
-    r"|\((?:for )?(?:ai|assistant|llm)[a-z ]{0,20}\)\s*:"
+    rf"|\brole{_Q}\s{{0,8}}:\s{{0,8}}{_Q}(?:system|assistant|user)[\"']"
+    r"|\boverride\s?:|\bpriority (?:task|instruction)s?\s?:"
+    r"|\((?:for )?(?:ai|assistant|llm)(?: [a-z ]{1,20})?\)\s?:"
+    r"|\bonerror\s?=|\bjavascript:"
+)
+_CLOSED = re.compile(
+    r"\"\s{0,8}[\]}]\s{0,8}[\]}]\s{0,8}[\]}]?\s{0,8}(?:$|[{\n\"])"
+    r"|\"\s{0,8}\}\s{0,8},\s{0,8}\{\s{0,8}\"(?:candidate|id|methods|snippet|role|text|content)"
+    r"|\{\s{0,8}\"(?:tool|function|tool_name|function_call|tool_call)s?\"\s{0,8}:"
 )
 _ID = re.compile(r"(?<![\w-])(?:d\d{1,3}-)?p\d{1,5}-l\d{1,4}(?![a-z0-9-])")
 _SHORT_ID = re.compile(
-    rf"(?<![\w-])n\d{{1,4}}(?![\w-])[^.\n]{{0,24}}\b(?:{_ROLE}|relevant candidate)\b|\b{_ROLE}\b[^.\n]{{0,24}}(?<![\w-])n\d{{1,4}}(?![\w-])"
+    rf"(?<![\w-])n\d{{1,4}}(?![a-z0-9-])[^.\n]{{0,24}}\b(?:{_ROLE}|relevant candidate)\b"
+    rf"|\b{_ROLE}\b[^.\n]{{0,24}}(?<![\w-])n\d{{1,4}}(?![a-z0-9-])"
 )
-
-_TOOL = re.compile(r"\b(?:call|use|invoke|run|execute|trigger)\s+(?:the\s+)?(?:tool\s+)?[a-z]{2,12}_[a-z]{2,12}(?:_[a-z]+)?\b\s+(?:to|on|with|and)\b")
-
+_TOOL = re.compile(
+    r"\b(?:call|use|invoke|run|execute|trigger)\s{1,4}(?:the\s{1,4})?(?:tool\s{1,4})?"
+    r"[a-z]{2,12}_[a-z]{2,12}(?:_[a-z]{1,12})?\s{1,4}(?:to|on|with|and|url|at)\b"
+)
+_ADDRESS = re.compile(r"[a-z0-9_-]@[a-z0-9]|https?://")
 _EXPORT = re.compile(
-    r"\b(?:send|forward|e-?mail|post|upload|transmit|copy|exfiltrate|mail|submit|share)\b[^.\n]{0,80}"
-    r"\b(?:all|full|entire|every|contents?|summary|data|records?|conversation|history|list|keys|tokens?|passwords?|credentials)\b"
-    r"[^\n]{0,60}?(?:[a-z0-9._-]{1,40}@[a-z0-9]|https?://)"
-    r"|!\[[^\]\n]{0,60}\]\(https?://[^)\s]{0,200}[?=]"
-    r"|\{\s*\"(?:tool|function|tool_name|function_call|tool_call)s?\"\s*:"
-    r"|<script\b|\bonerror\s*=|\bjavascript:"
-    r"|<!--[^>]{0,200}\b(?:ai|assistant|llm|ignore|instructions?|prompt|agents?)\b"
+    r"\b(?:send|forward|e-?mail|post|upload|transmit|copy|exfiltrate|mail|submit|share)\b[^.\n]{0,80}\b(?:all|full|entire"
+    r"|every|contents?|summary|data|records?|conversation|history|list|keys|tokens?|passwords?|credentials)\b"
+)
+_EXPORT_REACH = 140
+
+# Kind, one of the strings without which the pattern cannot match (none: always tried), pattern.
+_PATTERNS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
+    ("forged_reply", ("candidate", "rank", "role", "verdict", "label", "primary", "discarded", "not_found", "score"), _FORGED),
+    ("boundary", ("<",), _ANGLED),
+    ("boundary", ("[",), _BRACKETED),
+    ("boundary", ("##", "**", "===", "---", "~~~", "```"), _FENCED),
+    ("boundary", (":",), _TURNS),
+    ("boundary", ("system ", " of", "_of_", "begin ", "role", "override", "priority ", "(", "onerror", "javascript"), _BOUNDARY),
+    ("boundary", ('"',), _CLOSED),
+    ("id_claim", ("-l",), _ID),
+    ("id_claim", ("primary", "discarded", "tangential", "supporting", "relevant candidate"), _SHORT_ID),
+    ("instruction", ("_",), _TOOL),
 )
 
 _LETTER = r"[A-Za-z\u00c0-\u024f\u0370-\u03ff\u0400-\u04ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]"
@@ -80,10 +106,15 @@ _NEAR = 40
 
 
 def structures(view: View) -> Iterator[tuple[str, int, int]]:
-    """Kind and place in the reading of what imitates replies, boundaries or ids."""
-    for kind, pattern in (("forged_reply", _FORGED), ("boundary", _BOUNDARY), ("id_claim", _ID), ("id_claim", _SHORT_ID), ("instruction", _TOOL), ("instruction", _EXPORT)):
-        for match in pattern.finditer(view.text):
-            yield kind, match.start(), match.end()
+    """Kind and place in the reading of what imitates replies, boundaries or ids, or sends things away."""
+    text = "\n" + view.text  # so that the first line starts behind a break like every other
+    for kind, needles, pattern in _PATTERNS:
+        if any(needle in text for needle in needles):
+            for match in pattern.finditer(text):
+                yield kind, max(match.start() - 1, 0), match.end() - 1
+    for match in _ADDRESS.finditer(view.text):
+        if _EXPORT.search(view.text, max(0, match.start() - _EXPORT_REACH), match.start()):
+            yield "instruction", max(0, match.start() - 1), match.end()
 
 
 def hidden(text: str) -> Iterator[tuple[int, int]]:

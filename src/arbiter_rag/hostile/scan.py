@@ -12,7 +12,7 @@ from arbiter_rag.hostile.marks import hidden, structures
 from arbiter_rag.hostile.rules import apply
 from arbiter_rag.hostile.views import View, views
 
-_STOP = re.compile(r"[.!?…][\"')\]]*(?=\s)|[。！？｡]|\n[ \t]*\n")
+_STOP = re.compile(r"[.!?…][\"')\]]{0,3}(?=\s)|[。！？｡]|\n[ \t]{0,8}\n")
 _REACH = 300
 """How far a span grows to find the ends of its sentence and line."""
 _WAKE = 240

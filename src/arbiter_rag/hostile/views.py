@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate
 
 INVISIBLE = frozenset(
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e"
@@ -24,7 +23,7 @@ _LOOKALIKE = str.maketrans(_CYRILLIC | _GREEK | _LATIN)
 _LEET = str.maketrans("013457@$!|", "oieastasil")
 
 _MIXED = re.compile(r"[a-z]['’]?[α-ωа-яѐ-ӿԛԝ]|[α-ωа-яѐ-ӿԛԝ]['’]?[a-z]")
-_LEETED = re.compile(r"(?<![^\W\d_])(?=[\w@$!|]*[^\W\d_])(?:[^\W\d_]+[0134578@$!|]+)+[^\W\d_]*|(?<!\w)[0134578@$]+[^\W\d_]{2,}")
+_LEETED = re.compile(r"(?<![^\W\d_])(?=[\w@$!|]{0,24}[^\W\d_])(?:[^\W\d_]{1,16}[0134578@$!|]{1,4}){1,16}[^\W\d_]{0,16}|(?<!\w)[0134578@$]+[^\W\d_]{2,}")
 _SPACED = re.compile(r"(?<!\w)[^\W\d_](?:[ .\-_*·|]{1,6}[^\W\d_](?!\w)){5,}")
 _ESCAPED = re.compile(r"\\+u([0-9a-fA-F]{4})|\\+x([0-9a-fA-F]{2})|%([0-9a-fA-F]{2})|&#(\d{1,7});|&#[xX]([0-9a-fA-F]{1,6});|&[a-zA-Z]{2,8};")
 _BASE64 = re.compile(r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/_-]{24,}={0,2}(?![A-Za-z0-9+/=])")
@@ -37,7 +36,10 @@ _BASE85 = re.compile(r"(?<!\S)(?:<~)?(?=\S{0,40}[!-/:-@\[-`{-~])[!-~]{24,}(?!\S)
 _MORSE = re.compile(r"(?:[.-]{1,5}(?: / | {1,3})){15,}[.-]{1,5}(?![.-])")
 _MORSE_LETTERS = dict(
     zip(
-        ".- -... -.-. -.. . ..-. --. .... .. .--- -.- .-.. -- -. --- .--. --.- .-. ... - ..- ...- .-- -..- -.-- --..".split(),
+        (
+            ".- -... -.-. -.. . ..-. --. .... .. .--- -.- .-.. -- "
+            "-. --- .--. --.- .-. ... - ..- ...- .-- -..- -.-- --.."
+        ).split(),  # noqa: SIM905  # a table of dots and dashes reads better without quotes
         "abcdefghijklmnopqrstuvwxyz",
         strict=True,
     )
@@ -136,7 +138,9 @@ def _disguises(plain: View) -> Iterator[View]:
     leeted = list(_LEETED.finditer(plain.text))
     if len(leeted) > 1:
         yield View(_rewritten(plain.text, leeted), plain.at, plain.decoded)
-    yield from (_closed_up(plain, match) for match in _SPACED.finditer(plain.text))
+    spaced = [_closed_up(plain, match) for match in _SPACED.finditer(plain.text)]
+    if spaced:
+        yield _joined(spaced)
 
 
 def _rewritten(text: str, words: list[re.Match[str]]) -> str:
@@ -161,6 +165,17 @@ def _closed_up(view: View, match: re.Match[str]) -> View:
             places.append(match.start() + piece.start())
     at = view.at or range(len(view.text) + 1)
     return View("".join(letters), (*(at[place] for place in places), at[match.end()]), decoded=True)
+
+
+def _joined(parts: list[View]) -> View:
+    """Several readings as one, a full stop between them so that no sentence reaches across."""
+    text: list[str] = []
+    at: list[int] = []
+    for part in parts:
+        places = part.at or ()
+        text.append(part.text + ". ")
+        at += [*places[:-1], places[-1] - 1, places[-1] - 1]
+    return View("".join(text), (*at, at[-1] + 1), decoded=True)
 
 
 def _reversed(view: View) -> tuple[int, ...]:
@@ -234,8 +249,3 @@ def _readable(blob: re.Match[str], raw: bytes) -> Iterator[View]:
     # Every character points at the whole blob: half a blob says nothing.
     at = (blob.start(), *([blob.end() - 1] * (len(folded) - 1)), blob.end())
     yield View(folded, at, decoded=True)
-
-
-def line_starts(text: str) -> list[int]:
-    """Offset of each line's first character."""
-    return [0, *accumulate(len(line) for line in text.splitlines(keepends=True))]
