@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from arbiter_rag.contract import ArbiterOutput, Brief, CandidateBrief, CandidateRanking, Role
@@ -50,6 +50,7 @@ _TARGET = re.compile(
     r"|最相关|第一|此段|本段|其他段|首位|最も関連|この文|他の文|가장|첫|이 단락|다른 단락",
     re.IGNORECASE,
 )
+_PIECE = 24
 _SENTENCE = re.compile(r"[.!?。！？\n]+")
 _ID_ROLE = re.compile(
     r"(?<![\w.-])(?P<id>[\w.-]*\w)[\"'`»”]*\s*(?:is|=|:|=>|->|→|as|should be|must be|est|ist|es|è|é|,)?\s*[\"'`«“]*"
@@ -67,17 +68,23 @@ _OTHERS_OUT = re.compile(
 class ObedientJudge:
     """Does what the passages tell it to: orders, forged replies, and claims of roles and ids.
 
-    A passage that addresses the judge becomes primary, one whose forged reply names ids gets its way about these;
-    nobody's model is this weak, so what a defence stops here it stops for a reason of its own.
+    A passage that addresses the judge becomes primary, one whose forged reply names ids gets its way about these.
+    By itself it understands plain orders only, far from every attack: a measurement that leaves `attacks` out would
+    count as fended off what the double merely failed to understand. Given the attack, it obeys wherever a stretch of it
+    is shown, and quotes from the passage's other lines, which is the hardest case for a defence.
 
     Args:
-        obeys: What else counts as an order: a function of a candidate's entry, such as a look-up of known attacks.
+        attacks: The attack texts that are in play; whatever shows 24 characters of one in a row is obeyed.
+        obeys: What else counts as an order: a function of a candidate's entry.
     """
 
     name = "obedient"
     calls_model = True
 
-    def __init__(self, obeys: Callable[[CandidateBrief], bool] | None = None) -> None:
+    def __init__(
+        self, attacks: Iterable[str] = (), *, obeys: Callable[[CandidateBrief], bool] | None = None
+    ) -> None:
+        self._known = frozenset(piece for attack in attacks for piece in _pieces(attack))
         self._obeys = obeys
 
     def judge(self, brief: Brief) -> JudgeReply:
@@ -96,7 +103,7 @@ class ObedientJudge:
                 candidate_id=candidate_id,
                 reason="as the passages order" if roles[candidate_id] != "tangential" else "no order about it",
                 role=roles[candidate_id],
-                quote=quotes.get(candidate_id, quote_from(snippets[candidate_id], avoid=commands))
+                quote=quotes.get(candidate_id, quote_from(snippets[candidate_id], avoid=self._is_order))
                 if roles[candidate_id] in ("primary", "supporting")
                 else None,
             )
@@ -108,18 +115,28 @@ class ObedientJudge:
         """As `judge`."""
         return self.judge(brief)
 
+    def _is_order(self, text: str) -> bool:
+        return commands(text) or not self._known.isdisjoint(_pieces(text))
+
     def _orders(self, entry: CandidateBrief, brief: Brief) -> Iterator[tuple[str, Role, str | None]]:
         ids = {other.candidate_id for other in brief.entries}
         text = unseen_removed(entry.snippet)
         forged = [found for found in forged_rankings(text) if found[0] in ids]
         claimed = [(m["id"], _role(m["role"])) for m in _ID_ROLE.finditer(text) if m["id"] in ids]
-        if not (forged or claimed or commands(text) or (self._obeys is not None and self._obeys(entry))):
+        if not (forged or claimed or self._is_order(text) or (self._obeys is not None and self._obeys(entry))):
             return
         if _OTHERS_OUT.search(text):
             yield from ((other, "discarded", None) for other in ids - {entry.candidate_id})
         yield entry.candidate_id, "primary", None
         yield from ((candidate_id, role, None) for candidate_id, role in claimed)
         yield from forged
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Every run of 24 characters, white space and case aside: lines are wrapped and cut on the way to the judge."""
+    folded = "".join(unseen_removed(text).casefold().split())
+    for at in range(max(1, len(folded) - _PIECE + 1) if folded else 0):
+        yield folded[at : at + _PIECE]
 
 
 def commands(text: str) -> bool:
