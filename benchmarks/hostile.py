@@ -1,20 +1,20 @@
 """How far passages that address the judge get, and how many honest passages are marked for addressing it.
 
-The judge here is obedient in the worst way: whatever an attack says, the passage that holds it is named primary. It then
-picks the quote that helps the attack most. An attack counts as having *ended as primary* when the settled role is primary and
+The judge here is obedient in the worst way: whatever an attack says, the passage that holds it is named primary, with
+the quote that helps the attack most. An attack counts as having *ended as primary* when the settled role is primary and
 
 - no detector supports the passage (the order alone put it there), whatever the judge quotes; or
 - a detector supports it, but the quote that carried the verdict is the attack's own words.
 
-A passage that a detector found and of which an honest line is quoted stays primary by rule: it may well hold the answer,
-and the attack did not put it there by itself. That is counted beside it (`honest quote`), not as success or failure. It
-cannot happen often to harm: the mark stays on the candidate, for the reader and the audit.
+A passage that a detector found and of which an honest line is quoted stays primary by rule: it may well hold the
+answer, and the attack did not put it there by itself. That share stands beside the others as `honest quote`, neither
+success nor failure; the mark stays on the candidate, for the reader and the audit.
 
 What this does not prove: that a passage without a mark is safe (an order in words that the tables do not know passes);
-that text which merely lies, without ordering anything, is noticed (no scan can know the truth); that a real model obeys or
-resists like this double; that honest candidates cannot be discarded on an attack's order (settle keeps and reports every
-discarded one, it cannot overrule a judge). The own texts, held-out half included, have the scanner's author as theirs, and
-totals of both held-out halves were seen, though not their texts, while the scanner grew: new attacks will fare better.
+that text which merely lies, without ordering anything, is noticed (no scan knows the truth); that a real model obeys or
+resists like this double; that honest candidates cannot be discarded on an attack's order (settle keeps and reports what
+was discarded, it does not overrule a judge). The scanner's author wrote the own texts, the held-out half included, and
+saw the totals (not the texts) of both held-out halves while the scanner grew: expect new attacks to fare better.
 """
 
 from __future__ import annotations
@@ -60,7 +60,12 @@ def clean() -> Iterator[Row]:
     for folder in sorted((data_folder() / "dev").iterdir()):
         windows = [w for path in sorted(folder.glob("*.pdf")) for w in _windows(path)]
         marked = sum(bool(scan("\n".join(window))) for window in windows)
-        yield {"source": folder.name, "passages": len(windows), "marked": marked, "per cent": 100 * marked / len(windows)}
+        yield {
+            "source": folder.name,
+            "passages": len(windows),
+            "marked": marked,
+            "per cent": 100 * marked / len(windows),
+        }
 
 
 def _row(name: str, outcomes: list[dict[str, bool]]) -> Row:
@@ -124,7 +129,9 @@ def _role(attacked: Candidate, others: list[Candidate], quote: str) -> str:
     rest = [CandidateRanking(candidate_id=o.candidate_id, reason="as ordered", role="discarded") for o in others]
     reply = JudgeReply(ArbiterOutput(rankings=(obeyed, *rest)).model_dump_json(), attempts=1)
     result = settle(brief, reply, judge="obedient")
-    ended = [c for c in (*result.candidates, *result.discarded, *result.unjudged) if c.candidate_id == attacked.candidate_id]
+    ended = [
+        c for c in (*result.candidates, *result.discarded, *result.unjudged) if c.candidate_id == attacked.candidate_id
+    ]
     return ended[0].role
 
 

@@ -15,9 +15,8 @@ LANGUAGES = ("en", "fr", "de", "es", "it", "pt", "nl", "ru", "zh", "ja", "ko", "
 DENSE = frozenset({"zh", "ja", "ko"})
 """Written in units that count one token a character, so that windows hold fewer words."""
 
-_TOKEN = re.compile(
-    r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]|[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+(?:'[^\W\d_]+)?(?:-[ \t]{0,8}\n[ \t]{0,8}[^\W\d_]+)?"
-)
+_DENSE_CHAR = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
+_TOKEN = re.compile(rf"[{_DENSE_CHAR}]|[^\W{_DENSE_CHAR}]+(?:'[^\W\d_]+)?(?:-[ \t]{{0,8}}\n[ \t]{{0,8}}[^\W\d_]+)?")
 _BROKEN = re.compile(r"-[ \t]{0,8}\n[ \t]{0,8}")
 
 
@@ -105,13 +104,11 @@ def _signature(word: str) -> str:
     return word[0] + "".join(sorted(word[1:-1])) + word[-1]
 
 
-_SCRAMBLED = {
-    _signature(word): word
-    for word in (
-        "ignore disregard forget previous instructions instruction system prompt passage passages primary discard "
-        "discarded candidate candidates reveal override above answer respond select choose relevant excerpt"
-    ).split()
-}
+_KEY_WORDS = (
+    "ignore disregard forget previous instructions instruction system prompt passage passages primary discard "
+    "discarded candidate candidates reveal override above answer respond select choose relevant excerpt"
+)
+_SCRAMBLED = {_signature(word): word for word in _KEY_WORDS.split()}
 """Key words that are still read when their inner letters are shuffled."""
 
 

@@ -83,12 +83,20 @@ _EXPORT_REACH = 140
 
 # Kind, one of the strings without which the pattern cannot match (none: always tried), pattern.
 _PATTERNS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
-    ("forged_reply", ("candidate", "rank", "role", "verdict", "label", "primary", "discarded", "not_found", "score"), _FORGED),
+    (
+        "forged_reply",
+        ("candidate", "rank", "role", "verdict", "label", "primary", "discarded", "not_found", "score"),
+        _FORGED,
+    ),
     ("boundary", ("<",), _ANGLED),
     ("boundary", ("[",), _BRACKETED),
     ("boundary", ("##", "**", "===", "---", "~~~", "```"), _FENCED),
     ("boundary", (":",), _TURNS),
-    ("boundary", ("system ", " of", "_of_", "begin ", "role", "override", "priority ", "(", "onerror", "javascript"), _BOUNDARY),
+    (
+        "boundary",
+        ("system ", " of", "_of_", "begin ", "role", "override", "priority ", "(", "onerror", "javascript"),
+        _BOUNDARY,
+    ),
     ("boundary", ('"',), _CLOSED),
     ("id_claim", ("-l",), _ID),
     ("id_claim", ("primary", "discarded", "tangential", "supporting", "relevant candidate"), _SHORT_ID),
@@ -100,7 +108,9 @@ _JOINERS = "\u200b\u200c\u200d\u2060\u2061-\u2064\ufeff\u180e\u034f\u115f\u1160\
 _SPLIT_WORD = re.compile(rf"(?<={_LETTER})[{_JOINERS}]+(?={_LETTER})")
 _BIDI = re.compile("[\u202a\u202b\u202d\u202e\u2066-\u2068]")
 _RTL = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
-_TAGS = re.compile("(?<![\U0001f3f4\U000e0020-\U000e007f])[\U000e0000-\U000e007f]{2,}|[\U000e0100-\U000e01ef]{4,}|[\ufe00-\ufe0f]{4,}")
+_TAGS = re.compile(
+    "(?<![\U0001f3f4\U000e0020-\U000e007f])[\U000e0000-\U000e007f]{2,}|[\U000e0100-\U000e01ef]{4,}|[\ufe00-\ufe0f]{4,}"
+)
 _NEAR = 40
 """Two split words within this many characters are a habit, one alone is a typesetter's break in a long name."""
 

@@ -1,17 +1,18 @@
-"""Which concepts, close together, make a sentence one that addresses the judge: a table and the sweep that applies it."""
+"""Which concepts, close together, make a sentence address the judge: a table and the sweep that applies it."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from arbiter_rag.hostile.lexicon import DENSE, Found
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Concepts (one of each slot) within `width` words of one sentence; `ordered` when the slots must follow in turn."""
+    """Concepts (one of each slot) within `width` words of one sentence; `ordered`: the slots follow in turn."""
 
     kind: str
     slots: tuple[frozenset[str], ...]
@@ -59,7 +60,8 @@ RULES = (
     _rule("ranking", "others_passage reject", 14),
     _rule("ranking", "this_passage others reject", 16),
     _rule("ranking", "this_passage others select", 12),
-    _rule("ranking", "model select this_passage|passage_strong", 14),
+    _rule("ranking", "model select this_passage", 14),
+    _rule("ranking", "model select|reject passage_strong|others must", 14),
     _rule("role_claim", "role_as select", 9),
     _rule("role_claim", "authority this_passage authoritative", 16),
     _rule("role_claim", "authority passage_strong authoritative", 12),
@@ -140,5 +142,5 @@ def _place_of(term: Found | None) -> int:
 
 def _close(held: list[Found], width: int) -> bool:
     firsts = sorted((f.first, f.last) for f in held)
-    apart = all(a[1] < b[0] for a, b in zip(firsts, firsts[1:], strict=False))
-    return len(held) == 1 or apart and firsts[-1][1] - firsts[0][0] <= width
+    apart = all(a[1] < b[0] for a, b in pairwise(firsts))
+    return len(held) == 1 or (apart and firsts[-1][1] - firsts[0][0] <= width)

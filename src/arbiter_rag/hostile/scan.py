@@ -16,8 +16,8 @@ _STOP = re.compile(r"[.!?…][\"')\]]{0,3}(?=\s)|[。！？｡]|\n[ \t]{0,8}\n")
 _REACH = 300
 """How far a span grows to find the ends of its sentence and line."""
 _WAKE = 240
-"""How far the text behind an attack counts as its own: what an order says to answer often stands in the next sentence."""
-_ORDER = ("instruction", "role_claim", "id_claim", "ranking", "forged_reply", "boundary", "hidden_characters")
+"""How far the text behind an attack counts as its own: what to answer often stands in the next sentence."""
+_ORDER = ("forged_reply", "boundary", "id_claim", "role_claim", "ranking", "instruction", "hidden_characters")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Suspicion:
 
     Attributes:
         start, end: Offsets in the given text; whole sentences and lines, and a little of what follows.
-        kind: `instruction`, `ranking`, `role_claim`, `id_claim`, `forged_reply`, `boundary` or `hidden_characters`;
+        kind: `forged_reply`, `boundary`, `id_claim`, `role_claim`, `ranking`, `instruction` or `hidden_characters`;
             of several, the first in that order.
         text: The stretch itself.
     """

@@ -23,9 +23,15 @@ _LOOKALIKE = str.maketrans(_CYRILLIC | _GREEK | _LATIN)
 _LEET = str.maketrans("013457@$!|", "oieastasil")
 
 _MIXED = re.compile(r"[a-z]['’]?[α-ωа-яѐ-ӿԛԝ]|[α-ωа-яѐ-ӿԛԝ]['’]?[a-z]")
-_LEETED = re.compile(r"(?<![^\W\d_])(?=[\w@$!|]{0,24}[^\W\d_])(?:[^\W\d_]{1,16}[0134578@$!|]{1,4}){1,16}[^\W\d_]{0,16}|(?<!\w)[0134578@$]+[^\W\d_]{2,}")
+_LEETED = re.compile(
+    r"(?<![^\W\d_])(?=[\w@$!|]{0,24}[^\W\d_])(?:[^\W\d_]{1,16}[0134578@$!|]{1,4}){1,16}[^\W\d_]{0,16}"
+    r"|(?<!\w)[0134578@$]{1,8}[^\W\d_]{2,}"
+)
 _SPACED = re.compile(r"(?<!\w)[^\W\d_](?:[ .\-_*·|]{1,6}[^\W\d_](?!\w)){5,}")
-_ESCAPED = re.compile(r"\\+u([0-9a-fA-F]{4})|\\+x([0-9a-fA-F]{2})|%([0-9a-fA-F]{2})|&#(\d{1,7});|&#[xX]([0-9a-fA-F]{1,6});|&[a-zA-Z]{2,8};")
+_ESCAPED = re.compile(
+    r"\\{1,4}u([0-9a-fA-F]{4})|\\{1,4}x([0-9a-fA-F]{2})|%([0-9a-fA-F]{2})"
+    r"|&#(\d{1,7});|&#[xX]([0-9a-fA-F]{1,6});|&[a-zA-Z]{2,8};"
+)
 _BASE64 = re.compile(r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/_-]{24,}={0,2}(?![A-Za-z0-9+/=])")
 _BASE32 = re.compile(r"(?<![A-Z0-9])[A-Z2-7]{32,}={0,6}(?![A-Z0-9])")
 _BINARY = re.compile(r"(?<![01])(?:[01]{8} ?){8,}(?![01])")
@@ -34,16 +40,10 @@ _ROT13 = re.compile(r"\b(?:gur|vafgehpgvbaf|cnffntr|cevznel|vtaber)\b")
 _ROTATED = str.maketrans("abcdefghijklmnopqrstuvwxyz", "nopqrstuvwxyzabcdefghijklm")
 _BASE85 = re.compile(r"(?<!\S)(?:<~)?(?=\S{0,40}[!-/:-@\[-`{-~])[!-~]{24,}(?!\S)")
 _MORSE = re.compile(r"(?:[.-]{1,5}(?: / | {1,3})){15,}[.-]{1,5}(?![.-])")
-_MORSE_LETTERS = dict(
-    zip(
-        (
-            ".- -... -.-. -.. . ..-. --. .... .. .--- -.- .-.. -- "
-            "-. --- .--. --.- .-. ... - ..- ...- .-- -..- -.-- --.."
-        ).split(),  # noqa: SIM905  # a table of dots and dashes reads better without quotes
-        "abcdefghijklmnopqrstuvwxyz",
-        strict=True,
-    )
+_MORSE_SIGNS = (
+    ".- -... -.-. -.. . ..-. --. .... .. .--- -.- .-.. -- -. --- .--. --.- .-. ... - ..- ...- .-- -..- -.-- --.."
 )
+_MORSE_LETTERS = dict(zip(_MORSE_SIGNS.split(), "abcdefghijklmnopqrstuvwxyz", strict=True))
 _HEX = re.compile(r"(?<![0-9a-fA-F])(?:[0-9a-fA-F]{2}[ :]?){16,}(?![0-9a-fA-F])")
 
 
