@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
+from statistics import median
 
 from arbiter_rag.document.labels import roman_value
 from arbiter_rag.document.lines import VisualLines
@@ -35,10 +36,12 @@ def furniture(lines: VisualLines, starts: Sequence[int], heights: Sequence[float
     places: dict[tuple[str, int, bool], set[int]] = defaultdict(set)
     zones = [_zone(lines, starts[p], starts[p + 1], heights[p]) for p in range(len(heights))]
     masks: dict[int, tuple[str, int]] = {}
+    usual = median(lines.size) if lines.size else 0.0
     for page, zone in enumerate(zones):
         for at_top, rows in zip((True, False), zone, strict=True):
             for row in rows:
-                mask, height = _mask(lines.text[row]), round(lines.box[row][3] / 4)
+                large = lines.size[row] > 1.15 * usual  # "CHAPTER 1", "CHAPTER 2": headings, though they count up
+                mask, height = lines.text[row] if large else _mask(lines.text[row]), round(lines.box[row][3] / 4)
                 masks[row] = (mask, height)
                 for near in (height - 1, height, height + 1):
                     places[mask, near, at_top].add(page)
@@ -56,9 +59,23 @@ def furniture(lines: VisualLines, starts: Sequence[int], heights: Sequence[float
                 if left > 1 or not any(map(str.isalpha, masks[row][0])):
                     flags[row] = True
                     left -= 1
-    for row in _folios(lines, starts):
+    for row in (*_folios(lines, starts), *_changing_headers([top for top, _ in zones], lines, usual)):
         flags[row] = True
     return flags
+
+
+def _changing_headers(tops: Sequence[Sequence[int]], lines: VisualLines, usual: float) -> list[int]:
+    """Running headers that name the section of each page: whatever they say, they stand where most pages begin.
+
+    Bold or large lines are left alone: there, pages begin with a heading.
+    """
+    found: dict[int, list[int]] = defaultdict(list)
+    begins = [top for top in tops if len(top) > 1]
+    for first, second, *_ in begins:
+        plain = not lines.bold[first] and lines.size[first] <= 1.05 * usual
+        if plain and lines.box[second][1] - lines.box[first][3] > 0.9 * lines.size[first]:
+            found[round(lines.box[first][3])].append(first)
+    return [row for rows in found.values() if len(rows) >= max(6, 0.5 * len(begins)) for row in rows]
 
 
 def _apart(lines: VisualLines, row: int, inner: int | None) -> bool:
