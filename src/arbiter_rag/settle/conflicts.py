@@ -1,85 +1,18 @@
-"""Passages that say different things on one point: a judge's report settled, and the clear case found by rule."""
+"""The clear case of a conflict, found by rule: two passages give the answer's value differently, and one amends."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 
 from arbiter_rag.contract import (
     AnswerShape,
     Candidate,
-    Conflict,
     ConflictReply,
     ConflictSide,
-    Fault,
     ParsedQuestion,
-    SettledSide,
-    SnippetLine,
 )
-from arbiter_rag.settle.quotes import QuoteBook
-from arbiter_rag.settle.reply import ReplyConflict
-from arbiter_rag.settle.wording import QUOTE_LIMIT, one_line, presentable, shown
-
-_SIDES = 12
-"""Sides of one conflict that are settled; more is no statement about passages."""
-
-_CONFLICTS = 50
-"""Conflicts of one reply that are settled."""
-
-
-def settle_conflicts(
-    replies: Sequence[ReplyConflict], kept: Mapping[str, Candidate], book: QuoteBook
-) -> tuple[tuple[Conflict, ...], list[Fault]]:
-    """Conflicts with at least two different kept candidates, their quotes checked; the rest is reported.
-
-    Args:
-        replies: As read from the reply.
-        kept: Kept candidates by id.
-        book: Where quotes are looked up.
-    """
-    conflicts: list[Conflict] = []
-    faults: list[Fault] = []
-    for reply in replies[:_CONFLICTS]:
-        sides: dict[str, SettledSide] = {}
-        for candidate_id, quote in reply.sides[:_SIDES]:
-            candidate = kept.get(candidate_id) if isinstance(candidate_id, str) else None
-            if candidate is None:
-                detail = f"A conflict named {shown(candidate_id)}, which is no kept candidate's id."
-                faults.append(Fault(kind="bad_conflict", detail=detail))
-            elif candidate.candidate_id in sides:
-                detail = f"A conflict named {candidate.candidate_id} twice; the first quote counts."
-                faults.append(Fault(kind="bad_conflict", detail=detail, candidate_id=candidate.candidate_id))
-            else:
-                sides[candidate.candidate_id] = _side(candidate, quote, book)
-        if len(sides) < 2:
-            detail = f"A conflict needs two kept candidates, got {len(sides)}; it was dropped."
-            faults.append(Fault(kind="bad_conflict", detail=detail))
-            continue
-        reason = one_line(reply.reason) if isinstance(reply.reason, str) else ""
-        conflicts.append(Conflict(reason=reason, sides=tuple(sides.values())))
-    if len(replies) > _CONFLICTS:
-        detail = f"{len(replies) - _CONFLICTS} conflicts beyond the first {_CONFLICTS} were dropped."
-        faults.append(Fault(kind="bad_conflict", detail=detail))
-    return tuple(conflicts), faults
-
-
-def _side(candidate: Candidate, quote: object, book: QuoteBook) -> SettledSide:
-    if not isinstance(quote, str) or not quote.strip():
-        return SettledSide(candidate_id=candidate.candidate_id)
-    found = book.check(candidate, quote)
-    if found is None or found.scope is None:
-        status = None if found is None else found.status
-        return SettledSide(candidate_id=candidate.candidate_id, quote=one_line(quote, QUOTE_LIMIT), quote_status=status)
-    return SettledSide(
-        candidate_id=candidate.candidate_id,
-        quote=presentable(quote),
-        quote_status=found.status,
-        quote_scope=found.scope,
-    )
-
-
-# --- the clear case, for judging without a model ----------------------------------------------------------------
 
 _AMENDS = re.compile(
     r"(?i)\b(?:amend(?:ment|s|ed|ing)?|addend(?:um|a)|rider|endorsement|supersed\w*|is (?:hereby )?replaced|replaces|"
@@ -93,6 +26,34 @@ _IN_FORCE = re.compile(
     r"in kraft|gültig ab|mit wirkung|en vigor|a partir del?|in vigore|a decorrere|em vigor|van kracht|met ingang van|"
     r"вступает в силу|действует с)\b"
 )
+_REPLACED_BY = re.compile(
+    r"(?i)\b(?:replaced (?:by|with)|remplacée?s? par|ersetzt durch|sustituid[oa]s? por|sostituit[oaie] d[ao]l?|"
+    r"substituíd[oa]s? por|vervangen door|заменяется на|заменить на)\b|durch .{1,60} ersetzt|を.{1,40}に改め|改为"
+)
+_COUNTED = {
+    1: "one un une eine einem einen uno una um uma een один одного",
+    2: "two deux zwei dos due dois duas twee два двух",
+    3: "three trois drei tres tre três drie три трёх трех",
+    4: "four quatre vier cuatro quattro quatro четыре четырёх четырех",
+    5: "five cinq fünf cinco cinque vijf пять пяти",
+    6: "six sechs seis sei zes шесть шести",
+    7: "seven sept sieben siete sette sete zeven семь семи",
+    8: "eight huit acht ocho otto oito восемь восьми",
+    9: "nine neuf neun nueve nove negen девять девяти",
+    10: "ten dix zehn diez dieci dez tien десять десяти",
+    12: "twelve douze zwölf doce dodici doze twaalf двенадцать двенадцати",
+    14: "fourteen quatorze vierzehn catorce quattordici veertien четырнадцать",
+    15: "fifteen quinze fünfzehn quince quindici vijftien пятнадцать",
+    18: "eighteen achtzehn dieciocho diciotto dezoito achttien восемнадцать",
+    20: "twenty vingt zwanzig veinte venti vinte twintig двадцать",
+    24: "twenty-four vingt-quatre vierundzwanzig veinticuatro ventiquattro двадцать четыре",
+    30: "thirty trente dreißig treinta trenta trinta dertig тридцать",
+    60: "sixty soixante sechzig sesenta sessanta sessenta zestig шестьдесят",
+    90: "ninety neunzig noventa novanta negentig девяносто",
+}
+"""Numbers that contracts write out."""
+
+_WRITTEN = {word: str(number) for number, words in _COUNTED.items() for word in words.split()}
 _DIGITS = r"\d{1,3}(?:[ \u00a0\u202f.,'’]\d{3})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)?"
 _TIME = (
     r"(?:days?|weeks?|months?|years?|hours?|jours?|semaines?|mois|ans?|années?|heures?|tagen?|wochen?|monaten?|jahren?|"
@@ -103,7 +64,7 @@ _MONEY = r"[$€£¥]|\b(?:USD|EUR|GBP|CHF|dollars?|euros?)\b"
 _VALUES: dict[AnswerShape, re.Pattern[str]] = {
     "amount": re.compile(rf"(?i)(?:(?:{_MONEY})\s?(?:{_DIGITS})|(?:{_DIGITS})\s?(?:{_MONEY}))"),
     "percentage": re.compile(rf"(?i)(?:{_DIGITS})\s?(?:%|percent\b|per cent\b|pour cent\b|prozent\b|por ciento\b)"),
-    "duration": re.compile(rf"(?i)(?:{_DIGITS})(?:\s*\([^)]{{1,20}}\))?[\s-]?(?:{_TIME})"),
+    "duration": re.compile(rf"(?i)(?:{_DIGITS}|\b(?:{'|'.join(_WRITTEN)})\b)(?:\s*\([^)]{{1,20}}\))?[\s-]?(?:{_TIME})"),
 }
 """Shapes whose values can be told apart from the numbers around them."""
 
@@ -124,40 +85,51 @@ def obvious_conflicts(question: ParsedQuestion, candidates: Sequence[Candidate])
         return ()
     stated = []
     for candidate in candidates[:_MOST]:
-        line = _telling_line(candidate, pattern)
-        if line is not None and len(candidate.matched_keywords) >= 1 and not candidate.weak:
-            stated.append((candidate, line, _value(pattern, line.text)))
+        sentence = None if candidate.weak else _telling_sentence(candidate, pattern)
+        if sentence is not None:
+            stated.append((candidate, sentence, _value(pattern, sentence)))
     out: list[ConflictReply] = []
-    for (a, line_a, value_a), (b, line_b, value_b) in combinations(stated, 2):
+    for (a, said_a, value_a), (b, said_b, value_b) in combinations(stated, 2):
         if value_a == value_b or {*a.matched_keywords} != {*b.matched_keywords} or _same_place(a, b):
             continue
         if not _contradict(a, b):
             continue
         reason = f"They state different values: {value_a} and {value_b}."
         sides = (
-            ConflictSide(candidate_id=a.candidate_id, quote=line_a.text),
-            ConflictSide(candidate_id=b.candidate_id, quote=line_b.text),
+            ConflictSide(candidate_id=a.candidate_id, quote=said_a),
+            ConflictSide(candidate_id=b.candidate_id, quote=said_b),
         )
         out.append(ConflictReply(reason=reason, sides=sides))
     return tuple(out)
 
 
-def _telling_line(candidate: Candidate, pattern: re.Pattern[str]) -> SnippetLine | None:
-    """The one line that states a value beside a keyword; None when several values compete."""
+def _telling_sentence(candidate: Candidate, pattern: re.Pattern[str]) -> str | None:
+    """The one shown sentence that states a value beside a keyword; None when several compete."""
     words = [w.lower() for w in candidate.matched_keywords]
-    lines = [
-        line
-        for line in candidate.snippet_lines
-        if pattern.search(line.text) and any(w in line.text.lower() for w in words)
-    ]
-    if len(lines) != 1 or len({m.group().lower() for m in pattern.finditer(lines[0].text)}) != 1:
+    telling = [t for t in _sentences(candidate) if pattern.search(t) and any(w in t.lower() for w in words)]
+    if len(telling) != 1 or len({m.group().lower() for m in pattern.finditer(_stated(telling[0]))}) != 1:
         return None
-    return lines[0]
+    return telling[0]
+
+
+def _sentences(candidate: Candidate) -> list[str]:
+    """The shown sentences: lines run on, but a line that begins with a capital begins anew (headings have no stop)."""
+    text = ""
+    for line in candidate.snippet_lines:
+        text += ("\n" if line.text[:1].isupper() else " ") + line.text.strip()
+    return [s.strip() for s in re.split(r"\n|(?<=[.!?;。])\s+(?=\W*[A-ZÀ-ÝА-Я])", text) if s.strip()]
+
+
+def _stated(text: str) -> str:
+    """What a line puts in force: of "X is replaced by Y" only Y."""
+    match = _REPLACED_BY.search(text)
+    return text[match.end() :] if match else text
 
 
 def _value(pattern: re.Pattern[str], text: str) -> str:
-    match = pattern.search(text)
-    return " ".join(match.group().lower().split()) if match else ""
+    match = pattern.search(_stated(text))
+    words = match.group().lower().split() if match else []
+    return " ".join(_WRITTEN.get(word, word) for word in words)
 
 
 def _same_place(a: Candidate, b: Candidate) -> bool:

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from arbiter_rag.contract import CandidateScope, RetrievedCandidate
+from arbiter_rag.document.model import ParsedDocument
+
+Place = tuple[int, int]
+"""Page and line."""
 
 _BANDS = {"primary": 1.0, "supporting": 0.75, "tangential": 0.5, "unjudged": 0.25}
 _WIDTH = 0.25
 
 
-def ranked(ordered: Iterable[RetrievedCandidate]) -> list[RetrievedCandidate]:
+def ranked(ordered: Iterable[RetrievedCandidate], documents: Mapping[str, ParsedDocument]) -> list[RetrievedCandidate]:
     """The same candidates, already in order, with rank, score and each line of text emitted once.
 
     The best primary scores 1; the best of a lower role stays strictly below its band's upper end, so that a cutoff of
     0.75, 0.5 or 0.25 selects roles whether the caller keeps `>=` or `>`.
+
+    Args:
+        ordered: Kept candidates by role and the judge's order, then unjudged ones.
+        documents: By doc_id, to count the lines of contexts that run over pages.
     """
     items = list(ordered)
     sizes = {role: sum(c.role == role for c in items) for role in _BANDS}
@@ -27,14 +35,14 @@ def ranked(ordered: Iterable[RetrievedCandidate]) -> list[RetrievedCandidate]:
         step = _WIDTH / (sizes[item.role] if top else sizes[item.role] + 1)
         score = _BANDS[item.role] - step * (place if top else place + 1)
         out.append(item.model_copy(update={"rank": rank, "score": score}))
-    return _texts_once(out)
+    return _texts_once(out, documents)
 
 
-def _span(scope: CandidateScope) -> tuple[tuple[int, int], tuple[int, int]]:
+def _span(scope: CandidateScope) -> tuple[Place, Place]:
     return (scope.page_start, scope.line_start), (scope.page_end, scope.line_end)
 
 
-def _texts_once(items: list[RetrievedCandidate]) -> list[RetrievedCandidate]:
+def _texts_once(items: list[RetrievedCandidate], documents: Mapping[str, ParsedDocument]) -> list[RetrievedCandidate]:
     """Drop a text that a better ranked candidate's text contains, and the lines that two share from the lower one.
 
     A lower context that merely overlaps loses the shared lines at its start or end, in `text` and in `context` alike.
@@ -49,7 +57,7 @@ def _texts_once(items: list[RetrievedCandidate]) -> list[RetrievedCandidate]:
         above = emitted.setdefault(item.context.doc_id, [])
         kept = item
         for better in above:
-            kept = _without(kept, better)
+            kept = _without(kept, better, documents)
             if kept.text_in is not None:
                 break
         if kept.text_in is None:
@@ -58,7 +66,9 @@ def _texts_once(items: list[RetrievedCandidate]) -> list[RetrievedCandidate]:
     return out
 
 
-def _without(item: RetrievedCandidate, better: RetrievedCandidate) -> RetrievedCandidate:
+def _without(
+    item: RetrievedCandidate, better: RetrievedCandidate, documents: Mapping[str, ParsedDocument]
+) -> RetrievedCandidate:
     if item.context is None or better.context is None:
         return item
     (start, end), (b_start, b_end) = _span(item.context), _span(better.context)
@@ -66,24 +76,31 @@ def _without(item: RetrievedCandidate, better: RetrievedCandidate) -> RetrievedC
         return item.model_copy(update={"text": "", "text_in": better.candidate_id})
     if end < b_start or b_end < start or (start < b_start and b_end < end):
         return item
-    return _trimmed(item, item.context, b_start if start < b_start else None, b_end)
+    return _trimmed(item, item.context, (b_start, b_end), documents)
 
 
 def _trimmed(
-    item: RetrievedCandidate, scope: CandidateScope, before: tuple[int, int] | None, after: tuple[int, int]
+    item: RetrievedCandidate, scope: CandidateScope, span: tuple[Place, Place], documents: Mapping[str, ParsedDocument]
 ) -> RetrievedCandidate:
-    """The part of a context before or after a better one, where lines can be counted: within a single page."""
-    lines = item.text.split("\n")
-    if scope.page_start != scope.page_end or len(lines) != scope.line_end - scope.line_start + 1:
+    """A context without the lines at its start or end that a better one holds; whole where lines cannot be counted."""
+    lines, places = item.text.split("\n"), _places(scope, documents)
+    if len(lines) != len(places):
         return item
-    if before is not None:
-        last = before[1] - 1
-        rest = lines[: last - scope.line_start + 1]
-        return item.model_copy(update={"text": "\n".join(rest), "context": scope.model_copy(update={"line_end": last})})
-    first = after[1] + 1
-    return item.model_copy(
-        update={
-            "text": "\n".join(lines[first - scope.line_start :]),
-            "context": scope.model_copy(update={"line_start": first}),
-        }
-    )
+    rest = [i for i, place in enumerate(places) if not span[0] <= place <= span[1]]
+    if not rest:
+        return item
+    (page_start, line_start), (page_end, line_end) = places[rest[0]], places[rest[-1]]
+    bounds = {"page_start": page_start, "line_start": line_start, "page_end": page_end, "line_end": line_end}
+    text = "\n".join(lines[i] for i in rest)
+    return item.model_copy(update={"text": text, "context": scope.model_copy(update=bounds)})
+
+
+def _places(scope: CandidateScope, documents: Mapping[str, ParsedDocument]) -> list[Place]:
+    """(page, line) of each line of a scope; without its document only a scope within one page can be counted."""
+    document = documents.get(scope.doc_id)
+    if document is not None:
+        start, end = document.rows(scope)
+        return list(zip(document.pages[start:end], document.lines[start:end], strict=True))
+    if scope.page_start == scope.page_end:
+        return [(scope.page_start, line) for line in range(scope.line_start, scope.line_end + 1)]
+    return []

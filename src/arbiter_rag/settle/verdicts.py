@@ -22,12 +22,12 @@ from arbiter_rag.document.model import ParsedDocument
 from arbiter_rag.hostile import scan
 from arbiter_rag.judges.base import JudgeReply
 from arbiter_rag.settle.absence import not_found_reason
-from arbiter_rag.settle.conflicts import settle_conflicts
 from arbiter_rag.settle.ledger import Ledger, Ruling, account, bounded
 from arbiter_rag.settle.quotes import Found, QuoteBook, Spans
 from arbiter_rag.settle.ranking import ranked
 from arbiter_rag.settle.reasons import Ground, unsupported
 from arbiter_rag.settle.reply import Reading, read
+from arbiter_rag.settle.sides import settle_conflicts
 from arbiter_rag.settle.wording import QUOTE_LIMIT, one_line, presentable
 
 OnUnverified = Literal["demote", "flag", "discard"]
@@ -265,7 +265,7 @@ def _result(
     kept_by_id = {s.ruling.candidate.candidate_id: s.ruling.candidate for s in kept}
     conflicts, bad_conflicts = settle_conflicts(reading.conflicts, kept_by_id, book)
     unjudged = [_retrieved(c, "unjudged", reason=why) for c, why in ledger.unjudged]
-    listed = ranked([*(_verdict(s) for s in kept), *unjudged])
+    listed = ranked([*(_verdict(s) for s in kept), *unjudged], book.documents)
     found_wrong = [*reading.faults, *ledger.faults, *bounded([f for s in settled for f in s.faults])]
     found_wrong.extend(bounded(bad_conflicts))
     faults = (*found_wrong, *_shortened(brief))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-REASON_LIMIT = 300
+REASON_LIMIT = 400
 """Characters of a reason that are kept: the prompt asks for 12 words, and an audit page shows one line."""
 
 QUOTE_LIMIT = 500
