@@ -75,7 +75,9 @@ def _changing_headers(tops: Sequence[Sequence[int]], lines: VisualLines, usual: 
         plain = not lines.bold[first] and lines.size[first] <= 1.05 * usual
         if plain and lines.box[second][1] - lines.box[first][3] > 0.9 * lines.size[first]:
             found[round(lines.box[first][3])].append(first)
-    return [row for rows in found.values() if len(rows) >= max(6, 0.5 * len(begins)) for row in rows]
+    least = max(6, 0.5 * len(begins))
+    near = {at: sum(len(found.get(at + d, ())) for d in (-1, 0, 1)) for at in found}
+    return [row for at, rows in found.items() if near[at] >= least for row in rows]
 
 
 def _apart(lines: VisualLines, row: int, inner: int | None) -> bool:

@@ -75,6 +75,7 @@ def _ranks(found: Sequence[Candidate], anchors: Sequence[Heading], view: View) -
     """
     anchor_ranks = [h.level - 100.0 for h in anchors]
     listed = {style_of(view, h.row): r for h, r in zip(anchors, anchor_ranks, strict=True)}
+    kinds = {k: r for h, r in zip(anchors, anchor_ranks, strict=True) if (k := rank(h.number)) and k < DECIMAL}
     first, last = (anchors[0].row, anchors[-1].row) if anchors else (0, 0)
     known: dict[Style, Counter[float]] = defaultdict(Counter)
     own = settled([rank(c.number) for c in found])
@@ -87,6 +88,8 @@ def _ranks(found: Sequence[Candidate], anchors: Sequence[Heading], view: View) -
     for c, r in zip(found, own, strict=True):
         if anchors and not first < c.row < last and c.style in listed:
             r = listed[c.style]
+        elif r is not None and kinds and r < min(kinds):  # the contents list items only: parts stand above them
+            r = min(kinds.values()) - 0.5
         elif r is None and (r := fixed.get(c.style)) is None:
             above = [fixed[s] for s in order[: order.index(c.style)] if s in fixed]
             below = [fixed[s] for s in order[order.index(c.style) :] if s in fixed]
