@@ -11,7 +11,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 _PASSING_4XX = (408, 409, 425)
-_KEY = re.compile(r"\b(?:sk|pk|key|gsk|xai|Bearer)[-_ ][\w*.\-]{6,}")
+_KEY = re.compile(r"\b(?:(?:sk|pk|gsk|xai|key)[-_]|Bearer )[\w*.\-]{5,}[\w*]")
 _CLIP = 300
 
 
