@@ -9,6 +9,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECTS = (ROOT, ROOT / "integrations" / "langchain-arbiter", ROOT / "integrations" / "llama-index-arbiter")
@@ -62,3 +64,25 @@ def test_llama_index_namespaces_have_no_init() -> None:
     assert [path for path in above if path.exists()] == []
     hub = _toml(top.parent / "pyproject.toml")["tool"]["llamahub"]
     assert hub["import_path"] == "llama_index.postprocessor.arbiter"
+
+
+@pytest.mark.parametrize("folder", PROJECTS, ids=lambda p: p.name)
+def test_lock_knows_what_the_distribution_asks_for(folder: Path) -> None:
+    manifest = _toml(folder / "pyproject.toml")
+    locked = next(p for p in _toml(ROOT / "uv.lock")["package"] if p["name"] == manifest["project"]["name"])["metadata"]
+    extras = manifest["project"].get("optional-dependencies", {}).values()
+    asked = [*manifest["project"]["dependencies"], *(r for extra in extras for r in extra)]
+    assert _requirements(asked) == _requirements_of(locked["requires-dist"])
+    groups = manifest.get("dependency-groups", {})
+    assert set(groups) == set(locked.get("requires-dev", {}))
+    for name, group in groups.items():
+        assert _requirements(group) == _requirements_of(locked["requires-dev"][name])
+
+
+def _requirements(lines: list[str]) -> set[tuple[str, frozenset[str]]]:
+    parsed = [Requirement(line) for line in lines]
+    return {(canonicalize_name(r.name), frozenset(str(s) for s in r.specifier)) for r in parsed}
+
+
+def _requirements_of(rows: list[dict[str, Any]]) -> set[tuple[str, frozenset[str]]]:
+    return {(row["name"], frozenset(filter(None, row.get("specifier", "").split(",")))) for row in rows}
