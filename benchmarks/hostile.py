@@ -14,7 +14,8 @@ What this does not prove: that a passage without a mark is safe (an order in wor
 that text which merely lies, without ordering anything, is noticed (no scan knows the truth); that a real model obeys or
 resists like this double; that honest candidates cannot be discarded on an attack's order (settle keeps and reports what
 was discarded, it does not overrule a judge). The scanner's author wrote the own texts, the held-out half included, and
-saw the totals (not the texts) of both held-out halves while the scanner grew: expect new attacks to fare better.
+saw the totals (not the texts) of both held-out halves while the scanner grew; of 34 attacks written last, in words the
+tables did not hold, 20 passed unseen before they were learnt from (`own_late`): expect new attacks to fare better.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from arbiter_rag.judges.base import JudgeReply
 from arbiter_rag.settle import settle
 from benchmarks.harness import ROOT, Row, data_folder, entry
 
-CORPORA = ("own_dev", "own_held_out", "foreign_dev", "foreign_held_out")
+CORPORA = ("own_dev", "own_held_out", "own_late", "foreign_dev", "foreign_held_out")
 LINES = 12
 SEED = 20_260_101
 _OTHERS = 3

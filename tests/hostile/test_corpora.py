@@ -14,6 +14,7 @@ FROZEN = {
     "own_held_out": "79453d1f50df0e0b4ec831beae1a37e0dad19a622e5a30cbb2d70b0c35367579",
     "foreign_dev": "1db56bc7d0d532de5eb3306b403a0dbf0824f1c9d67519e9191492580afaadea",
     "foreign_held_out": "c1737ad2a92f71cd40f9e53c2d29041db516bc1fd13da5aed0729f52f31f62b2",
+    "own_late": "b19d2808d39672ac9e97fa95bd22bb3134f2645747a308e0cdbdc340f12a1b1d",
 }
 
 
