@@ -63,14 +63,14 @@ NAMES = [
     ("Is max_depth documented?", {"max_depth"}),
     ("Does the iPhone need NFC?", {"iPhone", "NFC"}),
     ("What is shown in Table 3?", {"Table 3"}),
-    ("Did sales fall between Q2 of FY2021 and FY2020?", {"Q2", "FY2021", "FY2020"}),
-    ("Is the FY2021 EBITDA audited?", {"FY2021", "EBITDA"}),
+    ("Did sales fall between Q2 of FY2021 and FY2020?", {"FY2021", "FY2020"}),
+    ("Is the FY2021 EBITDA audited?", {"FY2021"}),
     ("What is the 2nd or 3rd turbine?", set()),
     ("Where is the turbine?", set()),
     ("Installing the New Turbine", set()),
     ("WHAT IS THE REFUND POLICY OF THE SHOP?", set()),
     ("How many of the 12 turbines failed?", set()),
-    ("Was it 1,250 or 99.5?", {"1,250", "99.5"}),
+    ("Was it 1,250 or 99.5?", set()),
     ("Quel est le chiffre d'affaires d'Acme en 2021 ?", {"Acme", "2021"}),
     ("Wie hoch war der Umsatz der Gesellschaft im Jahr 2021?", {"2021"}),
     ("¿Qué hizo Acme Cohetes en 2021?", {"Acme Cohetes", "2021"}),
@@ -129,3 +129,8 @@ def test_a_question_of_function_words_only_is_still_looked_for() -> None:
 @pytest.mark.parametrize(("given", "language"), [("de", "de"), ("zh_CN", "zh"), ("pt-BR", "pt"), ("pl", "und")])
 def test_the_language_may_be_given(given: str, language: str) -> None:
     assert parse_question("Turbine", language=given).language == language
+
+
+def test_names_of_the_story_before_the_question_are_anybody() -> None:
+    story = "Rosa asked Milan for a refund in 2019. Does Globex Insurance pay in 2024?"
+    assert {k.text for k in parse_question(story).keywords if k.is_name} == {"Globex Insurance", "2024"}

@@ -19,6 +19,15 @@ _CAPITALS_SAY_NOTHING = frozenset({"de"})  # every noun has one
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th|er|e|ère|ème|º|ª|o|a|te[nrs]?|de|й|я|е|го)", re.IGNORECASE)
 _CLITICS = frozenset({"fr", "pt"})
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;¿¡«»„“”‘\"(\n]|(?<!\w)')\s*$")
+_ASKING = re.compile(r"[^.!?。！？\n]*(?:[.!](?=\w)[^.!?。！？\n]*)*[?？]")
+_CODE_OF_CASE = re.compile(r"[a-z]{1,2}\d+|\d+[a-z]+\d*")
+# Abbreviations of units, currencies, periods and measures: a text that means the same may well spell them out, so their
+# absence from a document tells nothing. Names of organisations and laws are not among them.
+_GENERAL_ABBREVIATIONS = frozenset(
+    "USD EUR GBP CHF JPY CNY FY CY YTD TTM QTD Q1 Q2 Q3 Q4 H1 H2 EPS EBIT EBITDA CAPEX OPEX COGS R&D SG&A P&L ROA ROE ROI "
+    "ROIC DPO DSO DIO PPE PP&E FCF CAGR NPV IRR AUM GDP VAT TVA HT TTC CEO CFO COO CTO HR IT ID FAQ PDF URL US USA UK EU "
+    "KPI SLA NDA AM PM MAX MIN AVG NO YES OK KO GM IM".split()
+)
 _NAME_GAP = re.compile(r" |-|/| ?& ?|\. |'|’")
 
 
@@ -132,19 +141,33 @@ def _capitals_mean_something(text: str, tokens: list[Token], analysis: Analyzer,
 
 def _spaced(text: str, words: list[_Word], table: Table, language: str) -> list[tuple[int, Keyword]]:
     found: list[tuple[int, Keyword]] = []
+    asking = [match.span() for match in _ASKING.finditer(text)]
     at = 0
     while at < len(words):
         end = _name_end(text, words, at, table)
         if end > at:
             first, last = words[at].token, words[end - 1].token
-            found.append((first.start, _keyword(text[first.start : last.end], 1.0, is_name=True)))
+            surface = text[first.start : last.end]
+            telling = _telling(surface) and _asked(first.start, asking)
+            found.append((first.start, _keyword(surface, 1.0, is_name=telling)))
             at = end
             continue
         keyword = _single(words[at], table, language)
         if keyword is not None:
-            found.append((words[at].token.start, keyword))
+            asked = keyword.is_name and _asked(words[at].token.start, asking)
+            found.append((words[at].token.start, keyword.model_copy(update={"is_name": asked})))
         at += 1
     return found
+
+
+def _telling(surface: str) -> bool:
+    """Whether the absence of this name from a document says something about the document."""
+    return surface not in _GENERAL_ABBREVIATIONS and _CODE_OF_CASE.fullmatch(surface) is None
+
+
+def _asked(start: int, asking: list[tuple[int, int]]) -> bool:
+    """Whether a word stands in the sentence that asks: who appears only in the story told before it may be anybody."""
+    return not asking or any(a <= start < b for a, b in asking)
 
 
 def _name_end(text: str, words: list[_Word], at: int, table: Table) -> int:
@@ -189,8 +212,9 @@ def _numbered(word: _Word) -> bool:
 def _single(word: _Word, table: Table, language: str) -> Keyword | None:
     surface = word.token.surface
     if word.number or _ORDINAL.fullmatch(surface):
-        telling = len([c for c in surface if c.isdigit()]) >= 3
-        return _keyword(surface, 1.0 if telling else SMALL_NUMBER, is_name=telling)
+        long = len([c for c in surface if c.isdigit()]) >= 3
+        # A year is a name; any other figure of a question may be the asker's own case.
+        return _keyword(surface, 1.0 if long else SMALL_NUMBER, is_name=_YEAR.fullmatch(surface) is not None)
     if word.stop or len(surface) == 1:
         return None
     if word.vague:
