@@ -1,4 +1,4 @@
-"""The main path on one screen: question and documents in, detectors propose, one judge decides, a settled result out."""
+"""The main path on one screen: question and documents in, detectors propose, a judge decides, a settled result out."""
 
 from __future__ import annotations
 
@@ -181,9 +181,7 @@ class Arbiter:
     def _gather(
         self, question: ParsedQuestion, documents: Sequence[ParsedDocument], hits: Sequence[Hit]
     ) -> tuple[list[Candidate], list[Cut]]:
-        return gather(
-            question, documents, hits, limit=self.max_candidates, context_tokens=self.max_context_tokens
-        )
+        return gather(question, documents, hits, limit=self.max_candidates, context_tokens=self.max_context_tokens)
 
     def _rank(self, text: str, passages: Sequence[Passage]) -> Steps[RetrievalResult]:
         question = parse_question(text, self.lexicon)
@@ -223,9 +221,7 @@ class Arbiter:
         calls = int(self.judge.calls_model)
         try:
             reply = yield Ask(self.judge, brief)
-            result = settle(
-                brief, reply, judge=self.judge.name, documents=documents, on_unverified=self.on_unverified
-            )
+            result = settle(brief, reply, judge=self.judge.name, documents=documents, on_unverified=self.on_unverified)
         except JudgeError as error:
             if self.on_error == "raise":
                 raise
@@ -234,9 +230,7 @@ class Arbiter:
         usage = result.usage.model_copy(update={"calls": calls, "forecast": brief.forecast_tokens if calls else 0})
         return result.model_copy(update={"usage": usage})
 
-    def _by_rules(
-        self, brief: Brief, documents: Mapping[str, ParsedDocument], error: JudgeError
-    ) -> RetrievalResult:
+    def _by_rules(self, brief: Brief, documents: Mapping[str, ParsedDocument], error: JudgeError) -> RetrievalResult:
         rules = RuleJudge(fallback=True)
         result = settle(brief, rules.judge(brief), judge=rules.name, documents=documents, error=str(error))
         usage = result.usage.model_copy(

@@ -52,7 +52,9 @@ def shuffled(brief: Brief, seed: int | None) -> Brief:
     return brief.model_copy(update={"candidates": tuple(candidates), "shuffle_seed": seed})
 
 
-def _within(candidates: Sequence[Candidate], room: int, count: TokenCounter | None) -> tuple[list[Candidate], list[str]]:
+def _within(
+    candidates: Sequence[Candidate], room: int, count: TokenCounter | None
+) -> tuple[list[Candidate], list[str]]:
     costs = {c.candidate_id: _cost(c, count) for c in candidates}
     total = sum(costs.values())
     dropped: list[str] = []

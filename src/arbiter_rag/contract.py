@@ -21,9 +21,7 @@ Status = Literal["ok", "partial", "degraded"]
 HeadingSource = Literal["outline", "printed", "fonts", "layout", "frames", "none"]
 """Where a document's sections came from."""
 
-AnswerShape = Literal[
-    "amount", "percentage", "date", "duration", "number", "name", "yes_no", "list", "open"
-]
+AnswerShape = Literal["amount", "percentage", "date", "duration", "number", "name", "yes_no", "list", "open"]
 """The form an answer will take."""
 
 Intent = Literal["lookup", "condition", "definition", "section", "listing", "comparison", "reason", "open"]
@@ -58,14 +56,14 @@ class Keyword(Contract):
 
 
 class PageHint(Contract):
-    """"On page 3", "page iv", "pages 3 to 5": `label` is what the user wrote for the first page, as a string."""
+    """ "On page 3", "page iv", "pages 3 to 5": `label` is what the user wrote for the first page, as a string."""
 
     label: str
     last_label: str | None = None
 
 
 class SectionHint(Contract):
-    """"Section 5.2", "Article 12", "annexe B": `number` as written ("5.2", "B"), `kind` the folded word before it."""
+    """ "Section 5.2", "Article 12", "annexe B": `number` as written ("5.2", "B"), `kind` the folded word before it."""
 
     number: str
     kind: str = "section"
@@ -427,7 +425,8 @@ class Fault(Contract):
     """Something in the reply that was not as asked: reported, never repaired in silence.
 
     Attributes:
-        kind: `unknown_id`, `repeated_id`, `repaired`, `bad_role`, `bad_conflict`, `truncated_reply`, `demoted`, `other`.
+        kind: `unknown_id`, `repeated_id`, `repaired`, `bad_role`, `bad_conflict`, `truncated_reply`, `demoted` or
+            `other`.
         detail: One sentence; text from the reply is quoted and clipped.
         candidate_id: The candidate concerned, where there is one.
     """
@@ -539,7 +538,7 @@ class RetrievalResult(Contract):
     record_id: str | None = None
 
     def emitted(self, roles: tuple[str, ...], on_not_found: Literal["empty", "keep"]) -> tuple[RetrievedCandidate, ...]:
-        """What an integration hands on: kept, then unjudged candidates of these roles; nothing on not found if so set."""
+        """What an integration hands on: kept, then unjudged candidates of these roles; by default none if not found."""
         if self.not_found and on_not_found == "empty":
             return ()
         return tuple(c for c in (*self.candidates, *self.unjudged) if c.role in roles)

@@ -75,9 +75,7 @@ def _terms(
 def _lines(need: Need, index: DocumentIndex) -> int:
     if not need.occurs:
         return 0
-    per_variant = [
-        min((int(index.row_frequency[i]) for i in ids if i >= 0), default=0) for _, _, ids in need.variants
-    ]
+    per_variant = [min((int(index.row_frequency[i]) for i in ids if i >= 0), default=0) for _, _, ids in need.variants]
     return max(per_variant)
 
 
@@ -100,7 +98,7 @@ def _notes(question: ParsedQuestion, languages: Sequence[str], bridged: bool, bl
     if not bridged:
         spoken = ", ".join(languages)
         notes.append(
-            f"The question is in {question.language}, the documents in {spoken}: without an embedder nothing bridges them."
+            f"The question is in {question.language}, the documents in {spoken}: without an embedder nothing bridges that."
         )
     if blank:
         notes.append(f"{blank} page{'s hold' if blank > 1 else ' holds'} no text and could not be searched.")

@@ -70,7 +70,7 @@ def drive(steps: Steps[R]) -> R:
         while True:
             try:
                 value = action.run()
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - raised again inside the path, at its yield
                 action = steps.throw(error)
             else:
                 action = steps.send(value)
@@ -86,7 +86,7 @@ async def adrive(steps: Steps[R]) -> R:
         while True:
             try:
                 value = await action.arun()
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - raised again inside the path, at its yield
                 action = steps.throw(error)
             else:
                 action = steps.send(value)

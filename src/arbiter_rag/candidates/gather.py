@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from arbiter_rag.detectors.keyword import lexical_scores, wanted_terms
 from arbiter_rag.detectors.needs import Needs, needs_of
 from arbiter_rag.document import ParsedDocument
 from arbiter_rag.fusion import reciprocal_rank_fusion
-from arbiter_rag.hostile import scan
+from arbiter_rag.hostile import Suspicion, scan
 
 ANCHOR = 15
 """Most lines of an anchor."""
@@ -229,7 +230,7 @@ def _suspicious(document: ParsedDocument, start: int, end: int) -> tuple[str, ..
     found: dict[str, None] = {}
     for page in range(document.pages[start], document.pages[end - 1] + 1):
         low, high = document.page_rows(page)
-        spans = document.derived(f"suspicious:{page}", lambda d, a=low, b=high: scan(d.text(a, b)))
+        spans = document.derived(f"suspicious:{page}", partial(_scanned, start=low, end=high))
         offset, bounds = 0, []
         for row in range(low, high):
             bounds.append((row, offset, offset + len(document.texts[row])))
@@ -239,6 +240,10 @@ def _suspicious(document: ParsedDocument, start: int, end: int) -> tuple[str, ..
             if any(span.start < b and a < span.end for a, b in inside):
                 found.setdefault(span.text)
     return tuple(found)
+
+
+def _scanned(document: ParsedDocument, start: int, end: int) -> tuple[Suspicion, ...]:
+    return scan(document.text(start, end))
 
 
 def _id(document: ParsedDocument, unit: Unit, many: bool) -> str:
@@ -263,7 +268,7 @@ def _candidate(reading: Reading, unit: Unit, fused: int, many: bool, context_tok
         context=document.scope(low, high),
         page=document.pages[unit.start],
         text=text,
-        snippet_lines=shown(document, rows),
+        snippet_lines=shown(document, rows, unit.evidence.matched),
         methods=tuple(methods) or (WIDENED,),
         matched_keywords=unit.evidence.matched,
         section_title=section.title or None,

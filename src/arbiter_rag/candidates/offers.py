@@ -25,7 +25,9 @@ def offer_sections(
         (section.level, at, section)
         for at, document in enumerate(documents)
         for section in document.sections
-        if section.title and section.section_id != FRONT and section.own_end > section.start
+        if section.title
+        and section.section_id != FRONT
+        and section.own_end > section.start
         and (document.doc_id, section.section_id) not in taken
     ]
     open_sections.sort(key=lambda item: (item[0], item[1], item[2].start))

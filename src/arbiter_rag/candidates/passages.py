@@ -111,31 +111,33 @@ def _candidate(
         doc_id=passage.doc_id or "", page_start=passage.page or 1, page_end=passage.page or 1, line_start=1, line_end=1
     )
     hit = Hit(method=methods[0], scope=scope, score=passage.score or 0.0, rank=at + 1)
-    shared = {
-        "candidate_id": candidate_id,
-        "doc_id": passage.doc_id,
-        "page": passage.page,
-        "page_label": passage.page_label,
-        "text": passage.text,
-        "methods": methods,
-        "section_title": passage.section,
-        "breadcrumb": passage.section,
-        "incoming_rank": at + 1,
-        "original_id": passage.id,
-        "original_score": passage.score,
-        "suspicious": tuple(s.text for s in scan(passage.text)),
-    }
+    bare = Candidate(
+        candidate_id=candidate_id,
+        doc_id=passage.doc_id,
+        page=passage.page,
+        page_label=passage.page_label,
+        text=passage.text,
+        methods=methods,
+        section_title=passage.section,
+        breadcrumb=passage.section,
+        incoming_rank=at + 1,
+        original_id=passage.id,
+        original_score=passage.score,
+        suspicious=tuple(s.text for s in scan(passage.text)),
+        evidence_notes=("no text to judge by",),
+    )
     if end == start:
-        return Candidate(**shared, evidence_notes=("no text to judge by",))
+        return bare
     evidence = reading.measure(start, end)
     lexical = max((float(reading.lexical[w]) for w in reading.windows_in(start, end)), default=0.0)
-    return Candidate(
-        **shared,
-        snippet_lines=_snippet(reading, pieces, start, end),
-        matched_keywords=evidence.matched,
-        evidence=strength(evidence),
-        relevance=round(relevance(evidence, lexical / top), 6),
-        evidence_notes=evidence_notes(evidence, (hit,), passage.section or ""),
+    return bare.model_copy(
+        update={
+            "snippet_lines": _snippet(reading, pieces, start, end),
+            "matched_keywords": evidence.matched,
+            "evidence": strength(evidence),
+            "relevance": round(relevance(evidence, lexical / top), 6),
+            "evidence_notes": evidence_notes(evidence, (hit,), passage.section or ""),
+        }
     )
 
 
@@ -145,7 +147,10 @@ def _snippet(reading: Reading, pieces: Sequence[_Piece], start: int, end: int) -
     if sum(costs) <= SNIPPET_TOKENS:
         return tuple(SnippetLine(text=p.text, start=p.start) for p in pieces)
     found = row_hits(reading.index, reading.wanted, start, end)
-    mass = {row - start: reading.needs.coverage(frozenset(terms)) for row, terms in zip(found.rows, found.terms, strict=True)}
+    mass = {
+        row - start: reading.needs.coverage(frozenset(terms))
+        for row, terms in zip(found.rows, found.terms, strict=True)
+    }
     # A sentence is read with its neighbours: half of what they hold counts, so that a run beats scattered single words.
     weight = [mass.get(i, 0.0) + 0.5 * (mass.get(i - 1, 0.0) + mass.get(i + 1, 0.0)) for i in range(len(pieces))]
     chosen: list[int] = []

@@ -17,8 +17,9 @@ WIDTH = 300
 
 _BULLET = re.compile(r"^\s*(?:[•‣◦▪●○■□–—*·-]|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)])\s")
 _CAPTION = re.compile(
-    r"^\s*(?:table|tableau|tabelle|tabla|tabella|tabela|tabel|таблица|表|표|figure|fig\.|abb\.|statements? of|balance sheets?)",
-    re.I,
+    r"^\s*(?:table|tableau|tabelle|tabla|tabella|tabela|tabel|таблица|表|표|figure|fig\.|abb\.)"
+    r"|^(?:\W*\w+){0,4}\W*(?:statements? of|balance sheets?)\b",
+    re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"[.!?:;。！？…]['\"»”)\]]*\s*$")
 
@@ -26,7 +27,7 @@ _SENTENCE_END = re.compile(r"[.!?:;。！？…]['\"»”)\]]*\s*$")
 def pick_rows(
     document: ParsedDocument, needs: Needs, hits: RowHits, shape: AnswerShape, start: int, end: int
 ) -> list[int]:
-    """Rows of `start` to `end` (exclusive) to show, ascending, with a caption or lead-in from above where one governs."""
+    """Rows of `start` to `end` (exclusive) to show, ascending; a caption or lead-in that governs them may stand above."""
     rows = [r for r in range(start, end) if not document.furniture[r] and document.texts[r].strip()]
     if len(rows) <= LINES:
         return rows
@@ -38,7 +39,7 @@ def pick_rows(
     if _BULLET.match(document.texts[best]):
         lead = _lead_in(document, best, start)
         if lead is not None and lead not in block:
-            block = [lead, *block[:LINES - 1]] if best in block[: LINES - 1] else [lead, *block[1:]]
+            block = [lead, *block[: LINES - 1]] if best in block[: LINES - 1] else [lead, *block[1:]]
     return sorted(set(block))
 
 
@@ -76,9 +77,7 @@ def _block(document: ParsedDocument, rows: Sequence[int], weight: dict[int, floa
     return sorted(chosen)
 
 
-def _table(
-    document: ParsedDocument, rows: Sequence[int], weight: dict[int, float], best: int, start: int
-) -> list[int]:
+def _table(document: ParsedDocument, rows: Sequence[int], weight: dict[int, float], best: int, start: int) -> list[int]:
     """Caption or statement title, column heads, matching rows."""
     texts = document.texts
     low = document.section_of(start).start
@@ -117,14 +116,16 @@ def _lead_in(document: ParsedDocument, row: int, start: int) -> int | None:
     return None
 
 
-def shown(document: ParsedDocument, rows: Sequence[int], needs_at: dict[int, int] | None = None) -> tuple[SnippetLine, ...]:
-    """Rows as snippet lines; a line over `WIDTH` characters is clipped around `needs_at[row]` (an offset), else from its start."""
+def shown(document: ParsedDocument, rows: Sequence[int], words: Sequence[str] = ()) -> tuple[SnippetLine, ...]:
+    """Rows as snippet lines; a line over `WIDTH` characters is clipped around the first of `words` it holds."""
     lines: list[SnippetLine] = []
     for row in rows:
         text = document.texts[row]
         begin = 0
         if len(text) > WIDTH:
-            begin = max(0, min((needs_at or {}).get(row, 0) - WIDTH // 3, len(text) - WIDTH))
+            lowered = text.casefold()
+            at = min((i for w in words if (i := lowered.find(w.casefold())) >= 0), default=0)
+            begin = max(0, min(at - WIDTH // 3, len(text) - WIDTH))
         part = text[begin : begin + WIDTH]
         lines.append(
             SnippetLine(

@@ -58,7 +58,8 @@ class Bm25:
 
     def postings(self, term: int) -> NDArray[np.int32]:
         """Passages that hold a term, ascending."""
-        return self._passages[self._starts[term] : self._starts[term + 1]]
+        found: NDArray[np.int32] = self._passages[self._starts[term] : self._starts[term + 1]]
+        return found
 
     def holding(self, terms: Iterable[int]) -> NDArray[np.bool_]:
         """Which passages hold any of these terms, shape (n_passages,)."""

@@ -64,8 +64,13 @@ class EmbeddingDetector:
                 continue
             taken.append((start, end))
             hits.append(
-                Hit(method=self.name, scope=document.scope(start, end), score=round(float(cosines[w]), 6),
-                    rank=len(hits) + 1, note="close in meaning")
+                Hit(
+                    method=self.name,
+                    scope=document.scope(start, end),
+                    score=round(float(cosines[w]), 6),
+                    rank=len(hits) + 1,
+                    note="close in meaning",
+                )
             )
             if len(hits) == self.limit:
                 break
@@ -87,7 +92,7 @@ def unit(vectors: NDArray[np.float32]) -> Vectors:
     """Rows scaled to length 1; a zero row stays zero."""
     array = np.asarray(vectors, dtype=np.float32)
     norms = np.linalg.norm(array, axis=1, keepdims=True)
-    scaled: Vectors = array / np.where(norms == 0, 1.0, norms)
+    scaled: Vectors = (array / np.where(norms == 0, 1.0, norms)).astype(np.float32)
     return scaled
 
 

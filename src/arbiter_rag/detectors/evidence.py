@@ -1,4 +1,4 @@
-"""How strongly a run of lines answers a question, as numbers that can be named: coverage, closeness, title, phrase, shape."""
+"""How strongly lines answer a question, as numbers that have names: coverage, closeness, title, phrase, shape."""
 
 from __future__ import annotations
 
@@ -50,9 +50,7 @@ def row_hits(index: DocumentIndex, wanted: np.ndarray, start: int, end: int) -> 
             terms.append([term])
     places = at.tolist()
     # Up to two function words may stand between ("rate of the model"), as they were left out of the question's pairs.
-    adjacent = tuple(
-        (found[i], found[i + 1]) for i in range(len(found) - 1) if places[i + 1] - places[i] <= 3
-    )
+    adjacent = tuple((found[i], found[i + 1]) for i in range(len(found) - 1) if places[i + 1] - places[i] <= 3)
     return RowHits(tuple(rows), tuple(tuple(t) for t in terms), adjacent)
 
 
@@ -114,7 +112,17 @@ def measure(
 
 # Weights of `relevance`, learned on the development questions by a listwise logistic model with one source left out in
 # turn, then rounded: only their order of magnitude carries over to other documents.
-_BM25, _COVERAGE, _NEAR, _TITLE, _EXACT, _PAIRS, _PHRASE, _SHAPE, _APPARATUS = 4.0, 1.5, 1.0, 3.5, 0.9, 2.0, 4.0, 0.4, -1.5
+_BM25, _COVERAGE, _NEAR, _TITLE, _EXACT, _PAIRS, _PHRASE, _SHAPE, _APPARATUS = (
+    4.0,
+    1.5,
+    1.0,
+    3.5,
+    0.9,
+    2.0,
+    4.0,
+    0.4,
+    -1.5,
+)
 
 
 def relevance(e: Evidence, lexical: float) -> float:

@@ -1,4 +1,4 @@
-"""What is computed once for a document so that a question costs milliseconds: its terms by row, windows, pages, titles."""
+"""What is computed once a document so that a question costs milliseconds: terms by row, windows, pages, titles."""
 
 from __future__ import annotations
 

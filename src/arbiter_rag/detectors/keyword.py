@@ -31,7 +31,7 @@ class KeywordDetector:
         self.limit = limit
 
     def detect(self, question: ParsedQuestion, document: ParsedDocument) -> tuple[Hit, ...]:
-        """Hits best first; the score is a BM25 sum, raised where words co-occur, a phrase or the answer's shape stands."""
+        """Hits best first; the score is BM25, raised where words co-occur or a phrase or the answer's shape stands."""
         index = index_of(document)
         needs = needs_of(question, index)
         if not needs.terms:

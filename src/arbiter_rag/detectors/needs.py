@@ -1,10 +1,11 @@
-"""A question in one document's terms: what to look for, how rare each thing is there, and what does not occur at all."""
+"""A question in one document's terms: what to look for, how rare each thing is there, what does not occur at all."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Set
 from dataclasses import dataclass
+from itertools import pairwise
 
 from arbiter_rag.contract import Keyword, ParsedQuestion
 from arbiter_rag.detectors.index import DocumentIndex
@@ -37,6 +38,13 @@ class Need:
         return self.weight * self.rarity
 
     @property
+    def single(self) -> int | None:
+        """The term, when the need is one variant of one term; None for any other."""
+        if len(self.variants) == 1 and len(self.variants[0][2]) == 1:
+            return self.variants[0][2][0]
+        return None
+
+    @property
     def occurs(self) -> bool:
         """Whether half of some variant's terms stand in the document."""
         return any(_degree(ids, frozenset(i for i in ids if i >= 0)) > 0 for _, _, ids in self.variants)
@@ -47,6 +55,9 @@ class Need:
 
     def found(self, present: Set[int]) -> str | None:
         """The surface form of the variant that is best held, None when none is."""
+        term = self.single
+        if term is not None:
+            return self.variants[0][0] if term in present else None
         best = max(self.variants, key=lambda v: v[1] * _degree(v[2], present))
         return best[0] if _degree(best[2], present) > 0 else None
 
@@ -58,29 +69,49 @@ def _degree(ids: tuple[int, ...], present: Set[int]) -> float:
     return share if share >= HALF else 0.0
 
 
-@dataclass(frozen=True, slots=True)
 class Needs:
-    """All needs of one question in one document, and the query terms they make for BM25."""
+    """All needs of one question in one document.
 
-    needs: tuple[Need, ...]
-    query: tuple[tuple[int, float], ...]
-    phrases: tuple[tuple[int, ...], ...]
-    pairs: frozenset[tuple[int, int]]
+    Attributes:
+        needs: One a concept.
+        query: Weighted term ids for BM25.
+        phrases: The user's quoted phrases as term ids.
+        pairs: Terms that are neighbours in the question.
+        terms: Every term id that any variant asks for.
+        mass: The whole question's mass; 0 when it has no keyword.
+    """
 
-    @property
-    def mass(self) -> float:
-        """The whole question's mass; 0 when it has no keyword."""
-        return sum(n.mass for n in self.needs)
-
-    @property
-    def terms(self) -> frozenset[int]:
-        """Every term id that any variant asks for."""
-        return frozenset(i for n in self.needs for _, _, ids in n.variants for i in ids if i >= 0)
+    def __init__(
+        self,
+        needs: tuple[Need, ...],
+        query: tuple[tuple[int, float], ...],
+        phrases: tuple[tuple[int, ...], ...],
+        pairs: frozenset[tuple[int, int]],
+    ) -> None:
+        self.needs = needs
+        self.query = query
+        self.phrases = phrases
+        self.pairs = pairs
+        self.terms = frozenset(i for n in needs for _, _, ids in n.variants for i in ids if i >= 0)
+        self.mass = sum(n.mass for n in needs)
+        # Coverage is asked for thousands of times a question: one-word needs become a table of shares by term.
+        self._share: dict[int, float] = {}
+        self._compound: list[tuple[Need, float]] = []
+        for need in needs:
+            share = need.mass / self.mass if self.mass else 0.0
+            term = need.single
+            if term is None:
+                self._compound.append((need, share))
+            elif term >= 0:
+                self._share[term] = self._share.get(term, 0.0) + share
 
     def coverage(self, present: Set[int]) -> float:
         """Share of the question's mass that these terms hold, in [0, 1]."""
-        whole = self.mass
-        return sum(n.mass * n.degree(present) for n in self.needs) / whole if whole else 0.0
+        share = self._share
+        held = sum([share[t] for t in present if t in share])
+        for need, part in self._compound:
+            held += part * need.degree(present)
+        return held
 
     def matched(self, present: Set[int]) -> tuple[str, ...]:
         """Surface forms that these terms hold, in the question's order."""
@@ -123,6 +154,9 @@ def _rarity(ids: tuple[int, ...], index: DocumentIndex) -> float:
 
 def _pairs(question: ParsedQuestion, index: DocumentIndex) -> frozenset[tuple[int, int]]:
     """Terms that stand side by side in the question ("path length"), function words left out."""
-    kept = [index.vocabulary.get(t.term, -1) for t in index.analyzer.tokens(question.text[:2000])
-            if not index.analyzer.is_stop(t.term) and not index.analyzer.is_stop(t.surface)]
-    return frozenset((a, b) for a, b in zip(kept, kept[1:], strict=False) if a >= 0 and b >= 0 and a != b)
+    kept = [
+        index.vocabulary.get(t.term, -1)
+        for t in index.analyzer.tokens(question.text[:2000])
+        if not index.analyzer.is_stop(t.term) and not index.analyzer.is_stop(t.surface)
+    ]
+    return frozenset((a, b) for a, b in pairwise(kept) if a >= 0 and b >= 0 and a != b)

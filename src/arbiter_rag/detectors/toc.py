@@ -1,4 +1,4 @@
-"""Notices sections whose title says what the question asks: exact title matches first, then partial ones, and section numbers."""
+"""Notices sections whose title says what the question asks: exact matches above partial ones, and section numbers."""
 
 from __future__ import annotations
 
@@ -83,7 +83,9 @@ class TocDetector:
             own = sum(titles.rarity[t] for t in shared) / (sum(titles.rarity[t] for t in title.terms) or 1.0)
             exact = len(shared) >= title.content
             score = (2.0 if exact else 0.0) + asked * (0.5 + 0.5 * own) + 0.25 * own
-            rows.append((position, score, needs.matched(shared), "title matched exactly" if exact else "title matched in part"))
+            rows.append(
+                (position, score, needs.matched(shared), "title matched exactly" if exact else "title matched in part")
+            )
         return rows
 
 

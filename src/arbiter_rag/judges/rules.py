@@ -1,4 +1,4 @@
-"""The judge that asks no model: evidence decides, and every reason names it. The default, and the fallback of the others."""
+"""The judge that asks no model: evidence decides, every reason names it. The default, and the others' fallback."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ class RuleJudge:
         ranked = sorted(brief.candidates, key=lambda c: (-c.relevance, c.incoming_rank))
         found = bool(ranked) and _answers(ranked, brief)
         rankings = [r for place, c in enumerate(ranked) if (r := self._ranking(c, place, ranked, found, brief))]
-        output = ArbiterOutput(rankings=tuple(rankings), conflicts=tuple(obvious_conflicts(brief.question, brief.candidates)))
+        output = ArbiterOutput(
+            rankings=tuple(rankings), conflicts=tuple(obvious_conflicts(brief.question, brief.candidates))
+        )
         return JudgeReply(raw=output.model_dump(mode="json"))
 
     async def ajudge(self, brief: Brief) -> JudgeReply:
