@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from arbiter_rag.hostile.views import fold
 
-LANGUAGES = ("en", "fr", "de", "es", "it", "pt", "nl", "ru", "zh", "ja", "ko", "tr")
+LANGUAGES = ("en", "fr", "de", "es", "it", "pt", "nl", "ru", "zh", "ja", "ko", "tr", "ar", "fa")
 DENSE = frozenset({"zh", "ja", "ko"})
 """Written in units that count one token a character, so that windows hold fewer words."""
 

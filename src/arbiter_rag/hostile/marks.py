@@ -74,6 +74,10 @@ _TOOL = re.compile(
     r"\b(?:call|use|invoke|run|execute|trigger)\s{1,4}(?:the\s{1,4})?(?:tool\s{1,4})?"
     r"[a-z]{2,12}_[a-z]{2,12}(?:_[a-z]{1,12})?\s{1,4}(?:to|on|with|and|url|at)\b"
 )
+_PAYMENT = re.compile(
+    r"\b(?:send|transfer|wire|pay)\b[^.\n]{0,30}\b(?:transaction|payment|money|funds?|bitcoin)\b[^.\n]{0,20}"
+    r"\bto\s{1,4}(?:[a-z]{2}\d{12,30}|0x[0-9a-f]{20,})"
+)
 _ADDRESS = re.compile(r"[a-z0-9_-]@[a-z0-9]|https?://")
 _EXPORT = re.compile(
     r"\b(?:send|forward|e-?mail|post|upload|transmit|copy|exfiltrate|mail|submit|share)\b[^.\n]{0,80}\b(?:all|full|entire"
@@ -101,6 +105,7 @@ _PATTERNS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
     ("id_claim", ("-l",), _ID),
     ("id_claim", ("primary", "discarded", "tangential", "supporting", "relevant candidate"), _SHORT_ID),
     ("instruction", ("_",), _TOOL),
+    ("instruction", ("send ", "transfer ", "wire ", "pay "), _PAYMENT),
 )
 
 _LETTER = r"[A-Za-z\u00c0-\u024f\u0370-\u03ff\u0400-\u04ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]"
