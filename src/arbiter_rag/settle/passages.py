@@ -161,10 +161,9 @@ def _shown(candidate: Candidate, document: ParsedDocument | None, context: tuple
             row = row_in_document
         elif line.page is None and context and candidate.context is None:
             source, row = context[0].source, 0
-        text = line.text if line.whole else line.text.strip("…").strip()
-        start = line.start + line.text.index(text) if text else line.start
+        start, text = line.start, line.text
         if source is not own and source.texts[row][start : start + len(text)] != text:
-            source, row, start = own, i, line.text.index(text) if text else 0
+            source, row, start = own, i, 0
         pieces.append(Piece(source, row, start, text))
     return tuple(pieces)
 

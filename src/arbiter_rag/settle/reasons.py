@@ -30,6 +30,7 @@ _UNITS = {
 
 _SCALES = re.compile(r"(?i)^\s?(?:thousand|million|billion|mio|mrd|millions?|milliards?|millionen|milliarden|bn|m|k)\b")
 
+_PART_OF_WORD = re.compile(r"[a-zA-Z\u00c0-\u052f](?:[-_]?)$|[^\W_][-_]$")
 _WIDE = {0xFF01 + i: 0x21 + i for i in range(94)}
 """Full-width digits and signs: the same ones, and as long."""
 
@@ -118,7 +119,7 @@ def unsupported(reason: str, grounds: Iterable[Ground], language: str) -> tuple[
     taken: list[tuple[int, int]] = []
     for match in _NUMBER.finditer(reason):
         before = reason[: match.start()]
-        if before and (before[-1].isalpha() or (before[-1] in "-_" and len(before) > 1 and before[-2].isalnum())):
+        if _PART_OF_WORD.search(before):
             continue  # part of a word or an id such as p6-l14: looked up as a name below
         taken.append(match.span())
         if not _number_supported(match, reason[match.end() :], known):
