@@ -19,4 +19,4 @@ echo "\$ arbiter-rag inspect $policy"
 "$arbiter" inspect "$policy" --no-cache
 ask "What is the deductible for water damage?" 0
 ask "Is damage by flood excluded?" 0
-ask "Does the policy cover dental treatment?" 1
+ask "Which dental treatments are reimbursed?" 1

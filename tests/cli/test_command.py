@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,13 @@ def test_several_documents(capfd: pytest.CaptureFixture[str]) -> None:
     result = RetrievalResult.model_validate_json(capfd.readouterr().out)
     assert [d.name for d in result.documents] == ["policy_en.pdf", "contract_amended_en.pdf"]
     assert "two months" in result.candidates[0].text
+
+
+def test_a_lexicon_of_ones_own(capfd: pytest.CaptureFixture[str]) -> None:
+    lexicon = str(files("arbiter_rag") / "lexicons" / "insurance.csv")
+    assert main(["ask", POLICY, "What is the excess for water damage?", "--lexicon", lexicon, "--json"]) == 0
+    result = RetrievalResult.model_validate_json(capfd.readouterr().out)
+    assert any("EUR 400" in candidate.text for candidate in result.candidates[:3])
 
 
 def test_inspect_shows_the_sections(capfd: pytest.CaptureFixture[str]) -> None:
