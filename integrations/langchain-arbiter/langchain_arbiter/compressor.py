@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from arbiter_rag import RetrievalResult
 from langchain_core.callbacks import Callbacks
 from langchain_core.documents import BaseDocumentCompressor, Document
 from langchain_core.load.serializable import Serializable
@@ -16,6 +15,7 @@ from langchain_core.runnables.config import (
 )
 from pydantic import ConfigDict, Field
 
+from arbiter_rag import RetrievalResult
 from langchain_arbiter.documents import Pool, emitted_copies, pool_of
 from langchain_arbiter.settings import Judging, atell, tell
 

@@ -6,16 +6,16 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
-from arbiter_rag import InputError, Lexicon, ParsedDocument, parse_question
-from arbiter_rag.contract import Hit, ParsedQuestion
-from arbiter_rag.detectors import EmbeddingDetector, KeywordDetector, TocDetector
-from arbiter_rag.embedders import CachedEmbedder
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict, Field
 
+from arbiter_rag import InputError, Lexicon, ParsedDocument, parse_question
+from arbiter_rag.contract import Hit, ParsedQuestion
+from arbiter_rag.detectors import EmbeddingDetector, KeywordDetector, TocDetector
+from arbiter_rag.embedders import CachedEmbedder
 from langchain_arbiter.embedder import LangChainEmbedder
 from langchain_arbiter.sections import MAX_CHARS, Part, parts_of
 from langchain_arbiter.settings import PdfSources, Sources, sources
@@ -26,7 +26,7 @@ _PER_HIT = 2
 
 
 class _DetectorRetriever(PdfSources, BaseRetriever):
-    """Sections (as `ArbiterPdfLoader` gives them) in a detector's order, with its `score`; `page` is where it matched."""
+    """Sections, as `ArbiterPdfLoader` gives them, in a detector's order and with its `score`; `page` is where it matched."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
 
@@ -40,7 +40,8 @@ class _DetectorRetriever(PdfSources, BaseRetriever):
     @classmethod
     def from_pdf(cls: type[Self], path_or_paths: Sources, **settings: Any) -> Self:
         """Search PDFs: paths, or documents parsed already; `settings` are fields of the class, such as `k`."""
-        return cls(**sources(path_or_paths), **settings)
+        given: dict[str, Any] = {**sources(path_or_paths), **settings}
+        return cls(**given)
 
     @classmethod
     def is_lc_serializable(cls) -> bool:

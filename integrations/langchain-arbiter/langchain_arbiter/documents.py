@@ -8,10 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from langchain_core.documents import Document
+
 from arbiter_rag import Passage, RetrievalResult, RetrievedCandidate
 from arbiter_rag.contract import metadata_of
 from arbiter_rag.fusion import reciprocal_rank_fusion
-from langchain_core.documents import Document
 
 _SCORES = ("relevance_score", "score")
 _SECTIONS = ("breadcrumb", "section")
@@ -55,9 +56,7 @@ def pool_of(lists: Mapping[str, Sequence[Document]]) -> Pool:
     return Pool(passages, {i: entries[at].document for i, at in zip(ids, order, strict=True)})
 
 
-def emitted_copies(
-    pool: Pool, result: RetrievalResult, candidates: Iterable[RetrievedCandidate]
-) -> list[Document]:
+def emitted_copies(pool: Pool, result: RetrievalResult, candidates: Iterable[RetrievedCandidate]) -> list[Document]:
     """The candidates' documents as copies with `arbiter_*` and `relevance_score` added."""
     copies: list[Document] = []
     for candidate in candidates:
@@ -126,7 +125,7 @@ def _passage(passage_id: str, entry: _Entry) -> Passage:
         page_label=label if isinstance(label, str) else None,
         section=_section(metadata),
         methods=tuple(entry.methods),
-        score=next((float(v) for k in _SCORES if _number(v := metadata.get(k))), None),
+        score=next((s for name in _SCORES if (s := _number(metadata.get(name))) is not None), None),
     )
 
 
@@ -148,8 +147,8 @@ def _section(metadata: Mapping[str, Any]) -> str | None:
     return " > ".join(h for h in headers if isinstance(h, str) and h) or None
 
 
-def _number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def _copied(metadata: Mapping[str, Any]) -> dict[str, Any]:

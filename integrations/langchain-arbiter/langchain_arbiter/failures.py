@@ -33,7 +33,7 @@ _NAMES: tuple[tuple[str, str], ...] = (
 )
 _PATTERNS = tuple((re.compile(pattern), kind) for pattern, kind in _NAMES)
 
-# Clients find a missing key, or an argument they do not know, on their own and say so in an exception of no telling type.
+# A missing key, or an argument that a client does not know, comes in exceptions of no telling type.
 _SAYS_SET_UP = re.compile(
     r"api[_ -]?key|authentication method|credentials? (?:were|was)? ?not|unexpected keyword argument", re.IGNORECASE
 )

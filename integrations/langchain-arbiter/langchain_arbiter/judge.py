@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from arbiter_rag import Brief, JudgeError
-from arbiter_rag.judges.base import JudgeReply
-from arbiter_rag.prompt import SCHEMA_NAME, plain_instructions, reply_schema, system_prompt, user_prompt
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable, RunnableBinding, RunnableConfig
 
+from arbiter_rag import Brief, JudgeError
+from arbiter_rag.judges.base import JudgeReply
+from arbiter_rag.prompt import SCHEMA_NAME, plain_instructions, reply_schema, system_prompt, user_prompt
 from langchain_arbiter.failures import judge_failure
 
 # LangGraph streams the tokens of every model call of a graph to its user, except of those with this tag.
@@ -70,7 +70,7 @@ class LangChainJudge:
         """
         try:
             answer = (self._structured or self.llm).invoke(self._messages(brief), self._run_config())
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  # providers raise what they like; each is told apart and raised anew
             return self._rescued(error)
         return self._read(answer)
 
@@ -78,14 +78,15 @@ class LangChainJudge:
         """As `judge`, by the model's own async form."""
         try:
             answer = await (self._structured or self.llm).ainvoke(self._messages(brief), self._run_config())
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  # providers raise what they like; each is told apart and raised anew
             return self._rescued(error)
         return self._read(answer)
 
     @cached_property
     def _structured(self) -> Runnable[Any, Any] | None:
         """The model with Arbiter's schema; None when it takes none and must be asked in plain words."""
-        model, bound = self.llm, dict[str, Any]()
+        model: Any = self.llm
+        bound: dict[str, Any] = {}
         if isinstance(model, RunnableBinding):  # its own `with_structured_output` would forget what is bound
             model, bound = model.bound, dict(model.kwargs)
         make = getattr(model, "with_structured_output", None)
@@ -117,7 +118,8 @@ class LangChainJudge:
         if not (isinstance(answer, Mapping) and {"raw", "parsed"} <= answer.keys()):
             return self._reply(answer)
         error = answer.get("parsing_error")
-        if answer["parsed"] is None and error is None:
+        # A call whose arguments are no JSON counts as none for LangChain's parsers; its text may still be readable.
+        if answer["parsed"] is None and error is None and not getattr(answer["raw"], "invalid_tool_calls", None):
             raise self._failed(answer["raw"], "sent no structured reply (no tool call).", "unusable")
         if "refusal" in type(error).__name__.casefold():
             raise self._failed(answer["raw"], f"refused to judge: {str(error)[:300]}", "refusal")
@@ -147,9 +149,9 @@ class LangChainJudge:
         )
 
     def _rescued(self, error: Exception) -> JudgeReply:
-        """The reply inside an exception: OpenAI's client raises on one that was cut short; everything else is raised."""
+        """The reply inside an exception, for OpenAI's client raises on one cut short; every other failure is raised."""
         body = getattr(error, "completion", None)
-        choices = getattr(body, "choices", None) or ()
+        choices: Any = getattr(body, "choices", None) or ()
         text = getattr(getattr(choices[0], "message", None), "content", None) if choices else None
         if isinstance(text, str) and text.strip() and getattr(choices[0], "finish_reason", None) == "length":
             usage = getattr(body, "usage", None)

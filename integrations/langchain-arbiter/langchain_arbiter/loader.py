@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
-from arbiter_rag import InputError, ParsedDocument
 from langchain_core.document_loaders import BaseLoader
 from langchain_core.documents import Document
 
+from arbiter_rag import InputError, ParsedDocument
 from langchain_arbiter.sections import MAX_CHARS, parts_of
 
 

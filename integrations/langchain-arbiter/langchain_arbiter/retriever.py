@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from arbiter_rag import ConfigurationError, InputError, Lexicon, RetrievalResult, RetrievedCandidate
-from arbiter_rag.embedders import CachedEmbedder
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
@@ -17,6 +15,8 @@ from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from langchain_core.runnables.config import patch_config
 from pydantic import ConfigDict, Field, PrivateAttr, model_validator
 
+from arbiter_rag import ConfigurationError, InputError, Lexicon, RetrievalResult, RetrievedCandidate
+from arbiter_rag.embedders import CachedEmbedder
 from langchain_arbiter.documents import Pool, emitted_copies, pool_of, verdict
 from langchain_arbiter.embedder import LangChainEmbedder
 from langchain_arbiter.settings import Judging, PdfSources, Sources, atell, sources, tell
@@ -68,7 +68,8 @@ class ArbiterRetriever(Judging, PdfSources, BaseRetriever):
             path_or_paths: One PDF or several: paths, or documents parsed already.
             settings: Fields of this class, such as `llm`, `embeddings` and `k`.
         """
-        return cls(**sources(path_or_paths), **settings)
+        given: dict[str, Any] = {**sources(path_or_paths), **settings}
+        return cls(**given)
 
     @model_validator(mode="after")
     def _one_origin(self) -> ArbiterRetriever:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from arbiter_rag import ParsedDocument
+import numpy as np
 from langchain_core.documents import Document
+from numpy.typing import NDArray
+
+from arbiter_rag import ParsedDocument
 
 MAX_CHARS = 4_000
 
@@ -26,8 +29,9 @@ class Part:
 def parts_of(parsed: ParsedDocument, source: str, max_chars: int = MAX_CHARS) -> list[Part]:
     """Every line of the document that is no running header or footer, once, in reading order."""
     parts: list[Part] = []
+    bounds = parsed.line_df[["y0", "y1"]].to_numpy(dtype=np.float64)
     for section in parsed.sections:
-        pieces = _pieces(parsed, section.start, section.own_end, max_chars)
+        pieces = _pieces(parsed, bounds, section.start, section.own_end, max_chars)
         for n, (text, start, end) in enumerate(pieces, 1):
             page = parsed.pages[start]
             document = Document(
@@ -47,7 +51,9 @@ def parts_of(parsed: ParsedDocument, source: str, max_chars: int = MAX_CHARS) ->
     return parts
 
 
-def _pieces(parsed: ParsedDocument, start: int, end: int, max_chars: int) -> list[tuple[str, int, int]]:
+def _pieces(
+    parsed: ParsedDocument, bounds: NDArray[np.float64], start: int, end: int, max_chars: int
+) -> list[tuple[str, int, int]]:
     """(text, first row, row behind the last) of a section's pieces, each of at most `max_chars` characters."""
     rows = [row for row in range(start, end) if not parsed.furniture[row] and parsed.texts[row].strip()]
     pieces: list[tuple[str, int, int]] = []
@@ -61,31 +67,21 @@ def _pieces(parsed: ParsedDocument, start: int, end: int, max_chars: int) -> lis
             rows = rows[1:]
             continue
         if take < len(rows):
-            take = _paragraph_end(parsed, rows, take)
+            take = _paragraph_end(parsed, bounds, rows, take)
         pieces.append(("\n".join(parsed.texts[row] for row in rows[:take]), rows[0], rows[take - 1] + 1))
         rows = rows[take:]
     return pieces
 
 
-def _paragraph_end(parsed: ParsedDocument, rows: list[int], most: int) -> int:
+def _paragraph_end(parsed: ParsedDocument, bounds: NDArray[np.float64], rows: list[int], most: int) -> int:
     """How many rows to take: up to the last end of a paragraph in the second half, else of a sentence, else `most`."""
     half = range(most, most // 2, -1)
-    for ends in (_ends_paragraph, _ends_sentence):
-        for take in half:
-            if ends(parsed, rows[take - 1], rows[take]):
-                return take
-    return most
-
-
-def _ends_paragraph(parsed: ParsedDocument, row: int, following: int) -> bool:
-    y0, y1 = parsed.line_df["y0"].iat, parsed.line_df["y1"].iat
-    height = float(y1[row]) - float(y0[row])
-    gap = float(y0[following]) - float(y1[row])
-    return parsed.pages[row] == parsed.pages[following] and height > 0 and gap > _GAP * height
-
-
-def _ends_sentence(parsed: ParsedDocument, row: int, following: int) -> bool:
-    return parsed.texts[row].rstrip().endswith(_ENDS)
+    for take in half:
+        row, following = rows[take - 1], rows[take]
+        height, gap = bounds[row, 1] - bounds[row, 0], bounds[following, 0] - bounds[row, 1]
+        if parsed.pages[row] == parsed.pages[following] and gap > _GAP * height:
+            return take
+    return next((take for take in half if parsed.texts[rows[take - 1]].rstrip().endswith(_ENDS)), most)
 
 
 def _cut(text: str, max_chars: int) -> list[str]:

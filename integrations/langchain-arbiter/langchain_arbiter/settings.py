@@ -1,4 +1,4 @@
-"""What retriever and compressor share: who judges, how failures are met, what is handed on, and how a result is told."""
+"""What retriever and compressor share: who judges, how failures are met, what is handed on, how results are told."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from arbiter_rag import Arbiter, ConfigurationError, Lexicon, ParsedDocument, RetrievalResult, RetrievedCandidate
-from arbiter_rag.judges.base import Judge
 from langchain_core.callbacks import AsyncCallbackManager, CallbackManager
 from langchain_core.runnables import Runnable, RunnableConfig
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
+from arbiter_rag import Arbiter, ConfigurationError, Lexicon, ParsedDocument, RetrievalResult, RetrievedCandidate
+from arbiter_rag.judges.base import Judge
 from langchain_arbiter.judge import LangChainJudge
 
 log = logging.getLogger("langchain_arbiter")

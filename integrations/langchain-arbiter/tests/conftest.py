@@ -1,4 +1,4 @@
-"""What the tests share: the sample policy parsed once, a question it answers, and a real client against a scripted server."""
+"""What the tests share: the sample policy parsed once, and a real client that talks to a scripted server."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
-from arbiter_rag import ParsedDocument, samples
-from arbiter_rag.testing import ScriptedServer
 from langchain_core.documents import Document
 from langchain_openai import ChatOpenAI
+
+from arbiter_rag import ParsedDocument, samples
+from arbiter_rag.testing import ScriptedServer
 
 TEXTS = (
     "The deductible for water damage to the building is EUR 400.",
@@ -18,7 +19,6 @@ TEXTS = (
     "Claims must be reported within seven days of the event.",
     "The insurer is based in Lyon and supervised by the state.",
 )
-QUESTION = "What is the deductible for water damage?"
 
 Serve = Callable[..., tuple[ScriptedServer, ChatOpenAI]]
 
@@ -44,7 +44,13 @@ def serve() -> Iterator[Serve]:
 
         def start(script: object = None, **settings: object) -> tuple[ScriptedServer, ChatOpenAI]:
             server = stack.enter_context(ScriptedServer(script))  # type: ignore[arg-type]  # any script of a test
-            given = {"model": "scripted-model", "api_key": "k", "max_retries": 0, "base_url": server.base_url, **settings}
+            given = {
+                "model": "scripted-model",
+                "api_key": "k",
+                "max_retries": 0,
+                "base_url": server.base_url,
+                **settings,
+            }
             return server, ChatOpenAI(**given)  # type: ignore[arg-type]  # settings of a test
 
         yield start

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from arbiter_rag import samples
-from langchain_arbiter import ArbiterRetriever, EmbeddingRetriever, KeywordRetriever, TocRetriever
 from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.retrievers import BaseRetriever
 from langchain_tests.integration_tests import RetrieversIntegrationTests
+
+from arbiter_rag import samples
+from langchain_arbiter import ArbiterRetriever, EmbeddingRetriever, KeywordRetriever, TocRetriever
 
 PATH = str(samples.path("policy_en"))
 QUESTION = "What is the deductible for water damage?"
