@@ -313,3 +313,9 @@ def test_hits_alone_support_a_marked_passage() -> None:
     )
     result = settle(brief(found), reply(("p1-l1", "primary", "premium is EUR 900")), judge="m", spans_of=marks)
     assert result.candidates[0].role == "primary"
+
+
+def test_rules_that_stand_in_and_find_evidence_in_nothing_leave_everything_unjudged() -> None:
+    result = settle(brief(A, B), JudgeReply({"rankings": [], "conflicts": []}), judge="rules", error="no connection")
+    assert (result.status, result.not_found) == ("degraded", False)
+    assert [c.candidate_id for c in result.unjudged] == ["b", "a"]

@@ -19,6 +19,7 @@ from arbiter_rag.contract import (
     Verdict,
 )
 from arbiter_rag.document.model import ParsedDocument
+from arbiter_rag.errors import JudgeError
 from arbiter_rag.hostile import scan
 from arbiter_rag.judges.base import JudgeReply
 from arbiter_rag.settle.absence import not_found_reason
@@ -92,7 +93,12 @@ def settle(
     """
     if not brief.candidates:
         return settle_empty(brief, judge=judge)
-    reading = read(reply)
+    try:
+        reading = read(reply)
+    except JudgeError:
+        if error is None:
+            raise
+        reading = Reading((), (), ())  # the rules, standing in, name only what has evidence: here nothing has
     ledger = account(brief, reading, fallback=error is not None)
     book = _book(brief, documents or {}, spans_of)
     policy: OnUnverified = "demote" if error is not None and on_unverified == "discard" else on_unverified

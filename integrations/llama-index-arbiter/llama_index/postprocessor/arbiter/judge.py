@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from inspect import unwrap
 from typing import Any, Literal
 
 from arbiter_rag.contract import Brief
@@ -115,7 +116,7 @@ class LlamaIndexJudge:
             asked = self._asked(brief)
             if asked.tools:
                 response = await self.llm_with_tools.achat_with_tools(asked.tools, **asked.arguments)
-            elif isinstance(self.llm, CustomLLM) and type(self.llm).achat is CustomLLM.achat:
+            elif isinstance(self.llm, CustomLLM) and unwrap(type(self.llm).achat) is unwrap(CustomLLM.achat):
                 # Models that run in this process have only a blocking call behind their async one.
                 response = await asyncio.to_thread(self.llm.chat, **asked.arguments)
             else:
