@@ -55,7 +55,8 @@ def confidence(coverage: Coverage, candidates: Sequence[Candidate]) -> float:
 def _terms(
     question: ParsedQuestion, needs: Sequence[Needs], indexes: Sequence[DocumentIndex]
 ) -> tuple[TermCoverage, ...]:
-    """Count each concept over all documents; a word of several terms stands on no more lines than its rarest term."""
+    """Count each concept over all documents; a name's words must follow one another, other words of several
+    terms stand on no more lines than their rarest term."""
     words: dict[str, list[str]] = {}
     names: dict[str, bool] = {}
     for keyword in question.keywords:
@@ -75,8 +76,9 @@ def _terms(
 def _lines(need: Need, index: DocumentIndex) -> int:
     if not need.occurs:
         return 0
-    per_variant = [min((int(index.row_frequency[i]) for i in ids if i >= 0), default=0) for _, _, ids in need.variants]
-    return max(per_variant)
+    if need.is_name:
+        return max(index.rows_with(ids) for _, _, ids in need.variants)
+    return max(min((int(index.row_frequency[i]) for i in ids if i >= 0), default=0) for _, _, ids in need.variants)
 
 
 def _near_misses(candidates: Sequence[Candidate], terms: Sequence[TermCoverage]) -> tuple[NearMiss, ...]:
@@ -96,9 +98,9 @@ def _near_misses(candidates: Sequence[Candidate], terms: Sequence[TermCoverage])
 def _notes(question: ParsedQuestion, languages: Sequence[str], bridged: bool, blank: int) -> tuple[str, ...]:
     notes: list[str] = []
     if not bridged:
-        spoken = ", ".join(languages)
+        asked, spoken = question.language, ", ".join(languages)
         notes.append(
-            f"The question is in {question.language}, the documents in {spoken}: without an embedder nothing bridges that."
+            f"The question is in {asked}, the documents in {spoken}: without an embedder nothing bridges that."
         )
     if blank:
         notes.append(f"{blank} page{'s hold' if blank > 1 else ' holds'} no text and could not be searched.")

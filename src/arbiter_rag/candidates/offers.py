@@ -35,10 +35,9 @@ def offer_sections(
     offered = [_offer(documents[at], section, at, many, context_tokens) for _, at, section in open_sections[:MOST]]
     known = {c.candidate_id for c in candidates}
     places = {d.doc_id: i for i, d in enumerate(documents)}
-    every = [*candidates, *(o for o in offered if o.candidate_id not in known)]
-    ranked = {c.candidate_id: len(candidates) + n for n, c in enumerate(offered, 1)}
-    every = [c.model_copy(update={"incoming_rank": ranked[c.candidate_id]}) if c.weak else c for c in every]
-    return sorted(every, key=lambda c: _position(c, places))
+    new = [o for o in offered if o.candidate_id not in known]
+    behind = [o.model_copy(update={"incoming_rank": len(candidates) + n}) for n, o in enumerate(new, 1)]
+    return sorted([*candidates, *behind], key=lambda c: _position(c, places))
 
 
 def _position(candidate: Candidate, places: dict[str, int]) -> tuple[int, int, int]:

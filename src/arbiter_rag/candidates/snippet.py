@@ -12,6 +12,12 @@ from arbiter_rag.detectors.shapes import has_shape
 from arbiter_rag.document import ParsedDocument
 
 LINES = 5
+GROUP_HEADS = 2
+"""Lines without columns that may stand between two rows of one table ("Current assets:")."""
+
+CAPTION_ABOVE = 6
+"""Lines above a table in which its caption or statement title is looked for."""
+
 WIDTH = 300
 """Most characters a line: a visual line of a page is far shorter, a line from someone's own parser may not be."""
 
@@ -27,14 +33,14 @@ _SENTENCE_END = re.compile(r"[.!?:;。！？…]['\"»”)\]]*\s*$")
 def pick_rows(
     document: ParsedDocument, needs: Needs, hits: RowHits, shape: AnswerShape, start: int, end: int
 ) -> list[int]:
-    """Rows of `start` to `end` (exclusive) to show, ascending; a caption or lead-in that governs them may stand above."""
+    """Rows of `start` to `end` (exclusive) to show, ascending; a caption or lead-in of theirs may stand above."""
     rows = [r for r in range(start, end) if not document.furniture[r] and document.texts[r].strip()]
     if len(rows) <= LINES:
         return rows
     weight = _weights(document, needs, hits, shape, rows)
     best = max(rows, key=lambda r: (weight[r], -r))
     if "\t" in document.texts[best]:
-        return _table(document, rows, weight, best, start)
+        return _table(document, rows, weight, best)
     block = _block(document, rows, weight)
     if _BULLET.match(document.texts[best]):
         lead = _lead_in(document, best, start)
@@ -77,17 +83,14 @@ def _block(document: ParsedDocument, rows: Sequence[int], weight: dict[int, floa
     return sorted(chosen)
 
 
-def _table(document: ParsedDocument, rows: Sequence[int], weight: dict[int, float], best: int, start: int) -> list[int]:
+def _table(document: ParsedDocument, rows: Sequence[int], weight: dict[int, float], best: int) -> list[int]:
     """Caption or statement title, column heads, matching rows."""
     texts = document.texts
-    low = document.section_of(start).start
-    page = document.pages[best]
-    top = best
-    while top - 1 >= low and document.pages[top - 1] == page and _in_table(texts[top - 1]):
-        top -= 1
-    heads = [r for r in range(top, min(best, top + 8)) if "\t" in texts[r] or _looks_like_head(texts[r])][:1]
-    above = [r for r in range(max(low, top - 6), top) if document.pages[r] == page and not document.furniture[r]]
-    captions = [r for r in above if _CAPTION.match(texts[r])] or [r for r in above if texts[r].strip()][-1:]
+    top = _table_top(document, best)
+    low = max(document.section_of(best).start, top - CAPTION_ABOVE)
+    above = [r for r in range(low, top) if texts[r].strip() and not document.furniture[r]]
+    captions = [r for r in above if _CAPTION.match(texts[r])] or above[-1:]
+    heads = [top] if top < best else []
     matching = sorted((r for r in rows if "\t" in texts[r] and weight[r] > 0), key=lambda r: (-weight[r], r))
     chosen = list(dict.fromkeys([best, *captions[-1:], *heads, *matching]))[:LINES]
     if len(chosen) < LINES:
@@ -96,12 +99,16 @@ def _table(document: ParsedDocument, rows: Sequence[int], weight: dict[int, floa
     return sorted(chosen)
 
 
-def _in_table(text: str) -> bool:
-    return "\t" in text or len(text) < 40
-
-
-def _looks_like_head(text: str) -> bool:
-    return bool(re.search(r"\b(?:19|20)\d\d\b", text))
+def _table_top(document: ParsedDocument, row: int) -> int:
+    """First row of the table on this page that `row` stands in; single lines between its rows are group heads."""
+    low, _ = document.page_rows(document.pages[row])
+    top = row
+    for above in range(row - 1, low - 1, -1):
+        if "\t" in document.texts[above]:
+            top = above
+        elif top - above > GROUP_HEADS or _CAPTION.match(document.texts[above]):
+            break
+    return top
 
 
 def _lead_in(document: ParsedDocument, row: int, start: int) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,9 @@ from arbiter_rag.language import Analyzer, analyzer, detect_language
 
 WINDOW = 12
 STRIDE = 6
+NAME_GAP = 3
+"""Words of a name follow one another within this many terms ("Bank of the West")."""
+
 SHORTEST = 4
 """Windows are 12 lines, one every 6, inside one section; a rest under 4 lines joins the window before it."""
 
@@ -78,6 +82,32 @@ class DocumentIndex:
         """Ids of the text's terms that occur in the document, in order; a term that does not occur gives -1."""
         return [self.vocabulary.get(term, -1) for term in self.analyzer.terms(text)]
 
+    def parts(self, text: str) -> list[int]:
+        """Like `ids`, without a compound whose parts follow it: "long-term" is "long" and "term", as "long term" is."""
+        tokens = self.analyzer.tokens(text)
+        return [
+            self.vocabulary.get(token.term, -1)
+            for token, following in zip(tokens, [*tokens[1:], None], strict=True)
+            if following is None or following.start >= token.end
+        ]
+
+    def rows_with(self, ids: Sequence[int]) -> int:
+        """On how many rows these terms stand one after the other, function words and compounds' wholes between them."""
+        if not ids or -1 in ids:
+            return 0
+        rarest = min(ids, key=lambda i: int(self.row_frequency[i]))
+        if len(ids) == 1:
+            return int(self.row_frequency[rarest])
+        at = np.flatnonzero(self.row_terms == rarest)
+        rows = np.unique(np.searchsorted(self.row_ptr, at, side="right") - 1).tolist()
+        return sum(_in_order(ids, self._terms_around(row)) for row in rows)
+
+    def _terms_around(self, row: int) -> list[int]:
+        """Terms of a row and, as a name may break over a line's end, of the next one."""
+        end = min(row + 2, len(self.row_ptr) - 1)
+        terms: list[int] = self.row_terms[self.row_ptr[max(0, row - 1)] : self.row_ptr[end]].tolist()
+        return terms
+
     def _intern(self, text: str) -> list[int]:
         vocabulary = self.vocabulary
         return [vocabulary.setdefault(term, len(vocabulary)) for term in self.analyzer.terms(text)]
@@ -119,6 +149,21 @@ class DocumentIndex:
         pages = np.asarray(self.document.pages, dtype=np.int64) - 1
         owner = np.repeat(pages, np.diff(self.row_ptr)) if len(pages) else np.empty(0, dtype=np.int64)
         return Bm25(self.row_terms, owner, len(self.vocabulary), self.document.profile.pages)
+
+
+def _in_order(ids: Sequence[int], terms: Sequence[int]) -> bool:
+    starts = (i for i, term in enumerate(terms) if term == ids[0])
+    return any(_follows(ids, terms, start) for start in starts)
+
+
+def _follows(ids: Sequence[int], terms: Sequence[int], start: int) -> bool:
+    at = start
+    for wanted in ids[1:]:
+        window = terms[at + 1 : at + 1 + NAME_GAP]
+        if wanted not in window:
+            return False
+        at += 1 + window.index(wanted)
+    return True
 
 
 def _joined_word(text: str, following: str) -> str | None:

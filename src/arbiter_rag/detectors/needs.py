@@ -10,8 +10,8 @@ from itertools import pairwise
 from arbiter_rag.contract import Keyword, ParsedQuestion
 from arbiter_rag.detectors.index import DocumentIndex
 
-HALF = 0.5
-"""A keyword of several terms counts from half of them on: an inflected or split compound is still that word."""
+MOST = 0.6
+"""A keyword of several terms counts from this share of them on (both of two, two of three); a name needs them all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Need:
 
     Attributes:
         concept: Its name: the question's own word, or the lexicon's concept.
-        variants: Alternatives, each a surface form with its weight and term ids (-1: not in the document).
+        variants: Alternatives, each a surface form with its weight and the ids of its parts (-1: not in the document).
         weight: The user's or parser's weight (1.0 content word, less for vague ones).
         rarity: Inverse document frequency over windows, > 0; of a concept that does not occur, the highest possible.
         is_name: Whether its absence is telling.
@@ -46,27 +46,24 @@ class Need:
 
     @property
     def occurs(self) -> bool:
-        """Whether half of some variant's terms stand in the document."""
-        return any(_degree(ids, frozenset(i for i in ids if i >= 0)) > 0 for _, _, ids in self.variants)
+        """Whether enough of some variant's terms stand in the document."""
+        return any(self._held(ids, frozenset(i for i in ids if i >= 0)) > 0 for _, _, ids in self.variants)
 
     def degree(self, present: Set[int]) -> float:
         """How far these terms hold the concept, in [0, 1]: secondary variants count by their weight."""
-        return max((w * _degree(ids, present) for _, w, ids in self.variants), default=0.0)
+        return max((w * self._held(ids, present) for _, w, ids in self.variants), default=0.0)
 
     def found(self, present: Set[int]) -> str | None:
         """The surface form of the variant that is best held, None when none is."""
         term = self.single
         if term is not None:
             return self.variants[0][0] if term in present else None
-        best = max(self.variants, key=lambda v: v[1] * _degree(v[2], present))
-        return best[0] if _degree(best[2], present) > 0 else None
+        best = max(self.variants, key=lambda v: v[1] * self._held(v[2], present))
+        return best[0] if self._held(best[2], present) > 0 else None
 
-
-def _degree(ids: tuple[int, ...], present: Set[int]) -> float:
-    if not ids:
-        return 0.0
-    share = sum(1 for i in ids if i in present) / len(ids)
-    return share if share >= HALF else 0.0
+    def _held(self, ids: tuple[int, ...], present: Set[int]) -> float:
+        share = sum([i in present for i in ids]) / len(ids)
+        return share if share >= (1.0 if self.is_name else MOST) else 0.0
 
 
 class Needs:
@@ -126,8 +123,8 @@ def needs_of(question: ParsedQuestion, index: DocumentIndex) -> Needs:
     needs = tuple(n for concept, words in grouped.items() if (n := _need(concept, words, index)).variants)
     query: dict[int, float] = {}
     for need in needs:
-        for _, weight, ids in need.variants:
-            known = [i for i in ids if i >= 0]
+        for text, weight, _ in need.variants:
+            known = {i for i in index.ids(text) if i >= 0}
             for i in known:
                 # Variants of one concept must not outvote the other words: the strongest use of a term counts.
                 query[i] = max(query.get(i, 0.0), need.weight * weight / math.sqrt(len(known)))
@@ -138,7 +135,7 @@ def needs_of(question: ParsedQuestion, index: DocumentIndex) -> Needs:
 def _need(concept: str, words: Iterable[Keyword], index: DocumentIndex) -> Need:
     words = list(words)
     top = max(w.weight for w in words)
-    variants = tuple((w.text, w.weight / top, ids) for w in words if (ids := tuple(dict.fromkeys(index.ids(w.text)))))
+    variants = tuple((w.text, w.weight / top, ids) for w in words if (ids := tuple(dict.fromkeys(index.parts(w.text)))))
     rarity = max((_rarity(ids, index) for _, _, ids in variants), default=0.0)
     if len(variants) > 1:
         occurring = [_rarity(ids, index) for _, _, ids in variants if -1 not in ids]

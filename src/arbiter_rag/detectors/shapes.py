@@ -19,7 +19,9 @@ _TIME_UNIT = (
     r"tag|woche|monat|jahr|segundo|hora|día|dia|semana|mes|año|ano|ora\b|ore\b|giorn|settiman|mese|mesi|ann[oi]|mês|"
     r"uur|uren|dag|maand|jaar|jaren|секунд|минут|час|дн|день|недел|месяц|год|лет)"
 )
-_COUNT_WORD = r"\b(?:one|two|three|four|five|six|seven|ten|twelve|thirty|un|une|deux|trois|six|dix|douze|trente|ein|eine|zwei|drei)\b"
+_COUNT_WORD = (
+    r"\b(?:one|two|three|four|five|six|seven|ten|twelve|thirty|une?|deux|trois|dix|douze|trente|eine?|zwei|drei)\b"
+)
 _CJK_TIME = r"\d\s?(?:[年月日時分秒周週]|時間|小时|년|월|일|시간|분|초|주)"
 
 _PATTERNS: dict[AnswerShape, re.Pattern[str]] = {

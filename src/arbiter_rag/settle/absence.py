@@ -54,7 +54,7 @@ def _judged(rulings: Sequence[Ruling], cut: int) -> str:
     best = sorted(rulings, key=lambda r: r.role == "discarded")
     reasons = [f"{r.candidate.candidate_id}: {r.reason.rstrip('.!?。')}" for r in best if r.reason][:_REASONS]
     said = f" ({'; '.join(reasons)})" if reasons else ""
-    unseen = f"; {_count(cut, 'more passage')} did not fit into the prompt" if cut else ""
+    unseen = f"; {_count(cut, 'weaker passage')} left out of the call" if cut else ""
     return f"The judge read {_count(len(rulings), 'passage')} and found the answer in none of them{said}{unseen}."
 
 
