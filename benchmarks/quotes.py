@@ -151,12 +151,18 @@ def _plain(text: str) -> str:
     return "".join(text.split())
 
 
-def evidence(count: int = COUNT, seed: int = SEED) -> list[Evidence]:
-    """`count` evidence strings, spread evenly over the documents; gold evidence comes first where there is any."""
+def evidence(count: int = COUNT, seed: int = SEED, sources: frozenset[str] = frozenset()) -> list[Evidence]:
+    """`count` evidence strings, spread evenly over the documents; gold evidence comes first where there is any.
+
+    Args:
+        sources: Only these sources; all of them when empty.
+    """
     dice = random.Random(seed)
     pools: list[Iterator[Evidence]] = []
     for folder in sorted(p for p in (data_folder() / "dev").iterdir() if p.is_dir()):
-        rows = [json.loads(line) for line in (folder / "questions.jsonl").open(encoding="utf-8")]
+        if sources and folder.name not in sources:
+            continue
+        rows = [json.loads(line) for line in (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
         for path in sorted(folder.glob("*.pdf")):
             document = ParsedDocument.from_pdf(path, headings="none")
             language = _language(path, folder.name)

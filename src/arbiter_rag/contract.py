@@ -425,8 +425,9 @@ class Fault(Contract):
     """Something in the reply that was not as asked: reported, never repaired in silence.
 
     Attributes:
-        kind: `unknown_id`, `repeated_id`, `repaired`, `bad_role`, `bad_conflict`, `truncated_reply`, `demoted` or
-            `other`.
+        kind: `unknown_id`, `repeated_id`, `repaired`, `bad_role`, `bad_conflict`, `truncated_reply`, `omitted` (no
+            verdict on some candidates), `demoted`, `unverified` (a primary kept without a verified quote),
+            `truncated_snippet` (shortened before the call to fit; no fault of the reply) or `other`.
         detail: One sentence; text from the reply is quoted and clipped.
         candidate_id: The candidate concerned, where there is one.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 from collections.abc import Callable
@@ -83,14 +84,14 @@ def _tree(value: Any, dice: random.Random) -> Any:
     """One change of a JSON tree: a value replaced, removed, doubled, moved, wrapped, or its key changed."""
     paths = [p for p in _nodes(value) if p]
     if not paths:
-        return dice.choice(_JUNK)
+        return copy.deepcopy(dice.choice(_JUNK))
     *stem, last = dice.choice(paths)
     node = value
     for step in stem:
         node = node[step]
     what = dice.randrange(7)
     if what == 0:
-        node[last] = dice.choice(_JUNK)
+        node[last] = copy.deepcopy(dice.choice(_JUNK))
     elif what == 1:
         del node[last]
     elif what == 2 and isinstance(node, list):

@@ -6,8 +6,12 @@ from typing import Any
 
 import pytest
 
+from arbiter_rag.arbiter import Arbiter
 from arbiter_rag.contract import AnswerShape, Candidate, ParsedQuestion
+from arbiter_rag.document import ParsedDocument
+from arbiter_rag.samples import path as sample
 from arbiter_rag.settle import obvious_conflicts
+from benchmarks.settle_conflicts import SAMPLES
 from tests.settle.build import document, lined
 
 
@@ -70,3 +74,11 @@ def test_what_is_no_clear_case(first: str, second: str, title: str, shape: Answe
 def test_an_offered_section_is_no_side() -> None:
     both = pair("The fee is EUR 100 a year.", "Article 2 is replaced by: the fee is EUR 120 a year.", weak=True)
     assert found(both) == 0
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_amended_samples_conflict_on_premium_deductible_and_notice(name: str) -> None:
+    amended = ParsedDocument.from_pdf(sample(name))
+    for question in SAMPLES[name]:
+        brief = Arbiter().propose(question, amended)
+        assert obvious_conflicts(brief.question, brief.candidates), question

@@ -54,6 +54,16 @@ def test_an_unusable_reply_is_a_typed_error_that_keeps_what_came(raw: object) ->
         assert caught.value.raw == raw
 
 
+def test_a_value_that_holds_itself_does_not_hang() -> None:
+    raw: dict[str, object] = {"rankings": [{"candidate_id": "a", "reason": "r", "role": "tangential"}]}
+    raw["again"] = raw
+    assert settle(brief(A), JudgeReply(raw=raw), judge="m").candidates[0].candidate_id == "a"
+    alone: list[object] = []
+    alone.append(alone)
+    with pytest.raises(JudgeError):
+        settle(brief(A), JudgeReply(raw=alone), judge="m")
+
+
 def test_a_pydantic_reply_is_read() -> None:
     output = ArbiterOutput(rankings=(CandidateRanking(candidate_id="a", reason="r", role="supporting"),))
     assert settle(brief(A), JudgeReply(raw=output), judge="m").candidates[0].role == "supporting"

@@ -159,7 +159,7 @@ def _names(reason: str, language: str) -> Iterable[tuple[int, str]]:
         word = re.sub(r"^[^\W\d_]{1,2}['’](?=\w)", "", word)
         if word.lower() in _OWN or len(word) < 2 or word.isdigit():
             continue
-        mixed = any(c.isdigit() for c in word) and any(c.isalpha() for c in word)
+        mixed = any(c.isdigit() for c in word) and word.lower() != word.upper()  # letters with cases: no CJK
         if mixed or any(c.isupper() for c in word[1:]):
             yield match.start(), word
             continue
