@@ -100,7 +100,7 @@ def _notes(question: ParsedQuestion, languages: Sequence[str], bridged: bool, bl
     if not bridged:
         asked, spoken = question.language, ", ".join(languages)
         notes.append(
-            f"The question is in {asked}, the documents in {spoken}: without an embedder nothing bridges that."
+            f"Question ({asked}) and documents ({spoken}) differ in language: without an embedder nothing bridges them."
         )
     if blank:
         notes.append(f"{blank} page{'s hold' if blank > 1 else ' holds'} no text and could not be searched.")
