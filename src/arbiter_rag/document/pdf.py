@@ -177,7 +177,9 @@ def _take(pymupdf: Any, doc: Any, name: str, mode: HeadingsMode) -> _Raw:
         pages = int(doc.page_count)
     except Exception as error:  # MuPDF raises a class of its own for every kind of damage
         raise DocumentError(f"{name} is damaged: its pages cannot be counted; try another copy.") from error
-    if not pages:
+    if pages > 10 * doc.xref_length():  # some versions believe any number and look for each of the pages
+        raise DocumentError(f"{name} is damaged: it claims {pages} pages and has hardly any; try another copy.")
+    if pages < 1:
         raise DocumentError(f"{name} has no pages: it is damaged or cut off; try another copy.")
     got = extract(pymupdf, doc, pages)
     try:
