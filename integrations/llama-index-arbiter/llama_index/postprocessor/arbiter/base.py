@@ -6,7 +6,7 @@ import pickle
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from arbiter_rag import Arbiter, InputError, RetrievalResult, RuleJudge
+from arbiter_rag import Arbiter, ConfigurationError, InputError, RetrievalResult, RuleJudge
 from arbiter_rag.judges.base import Judge
 from llama_index.core.bridge.pydantic import Field, field_serializer, field_validator
 from llama_index.core.callbacks import CallbackManager
@@ -28,7 +28,22 @@ def judge_of(llm: LLM | None, judge: Judge | None) -> Judge:
     """The judge that these two settings mean: the judge, else the LLM, else `Settings.llm`."""
     if judge is not None and llm is not None:
         raise InputError("Either llm= or judge= was expected, both came; give one of them.")
-    return judge if judge is not None else LlamaIndexJudge(llm if llm is not None else Settings.llm)
+    return judge if judge is not None else LlamaIndexJudge(llm if llm is not None else default_llm())
+
+
+def default_llm() -> LLM:
+    """`Settings.llm`.
+
+    Raises:
+        ConfigurationError: There is none: its package or key is missing.
+    """
+    try:
+        return Settings.llm
+    except Exception as error:
+        why = " ".join(str(error).replace("*", " ").split())
+        raise ConfigurationError(
+            f"llm= was expected, or a Settings.llm that works, or judge=RuleJudge(); Settings.llm says: {why[:300]}"
+        ) from error
 
 
 def question_of(query: QueryBundle | str | None) -> QueryBundle:
@@ -102,7 +117,7 @@ class ArbiterNodePostprocessor(BaseNodePostprocessor):
         if llm is not None and isinstance(judge, str):
             judge = None  # from_dict(data, llm=...): the name of another judge was written down
         if llm is None and judge is None:
-            llm = Settings.llm
+            llm = default_llm()
         elif llm is not None and judge is not None:
             judge_of(llm, judge)
         super().__init__(

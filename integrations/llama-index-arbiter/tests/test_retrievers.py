@@ -1,0 +1,307 @@
+"""The retriever over PDFs and over other retrievers, and the detectors as retrievers."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+from arbiter_rag import ConfigurationError, DocumentError, Lexicon, ParsedDocument, RuleJudge
+from arbiter_rag.testing import Reply, ScriptedJudge, ScriptedServer, answering
+from llama_index.core import MockEmbedding, SummaryIndex, VectorStoreIndex
+from llama_index.core.instrumentation import get_dispatcher
+from llama_index.core.instrumentation.event_handlers import BaseEventHandler
+from llama_index.core.instrumentation.events.retrieval import RetrievalEndEvent, RetrievalStartEvent
+from llama_index.core.retrievers import BaseRetriever, QueryFusionRetriever
+from llama_index.core.schema import ImageNode, MetadataMode, NodeWithScore, QueryBundle, TextNode
+from llama_index.postprocessor.arbiter import ArbiterResultEvent
+from llama_index.retrievers.arbiter import ArbiterRetriever, EmbeddingRetriever, KeywordRetriever, TocRetriever
+from llama_scenes import QUESTION, TEXTS, MakeLLM, native
+
+ABSENT = "Who won the chess tournament in Reykjavik?"
+
+
+class Fixed(BaseRetriever):
+    """Gives what it was made with; counts how many run at once."""
+
+    running = most = 0
+
+    def __init__(self, nodes: list[NodeWithScore]) -> None:
+        self.nodes = nodes
+        super().__init__()
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return self.nodes
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        Fixed.running += 1
+        Fixed.most = max(Fixed.most, Fixed.running)
+        await asyncio.sleep(0.01)
+        Fixed.running -= 1
+        return self.nodes
+
+
+class Vector(Fixed):
+    """Another class's name."""
+
+
+def given(*names: str) -> list[NodeWithScore]:
+    return [NodeWithScore(node=TextNode(id_=n, text=TEXTS[n]), score=1 / i) for i, n in enumerate(names, 1)]
+
+
+# --- over PDFs --------------------------------------------------------------------------------------------------
+
+
+async def test_from_pdf_cites_and_explains(policy: Path) -> None:
+    with ScriptedServer() as server:
+        retriever = ArbiterRetriever.from_pdf(policy, native(server), top_n=3)
+        found = retriever.retrieve(QUESTION)
+        again = await retriever.aretrieve(QueryBundle(QUESTION))
+        assert server.count() == 2
+    assert [n.model_dump() for n in found] == [n.model_dump() for n in again]
+    assert len(found) == 3
+    assert [n.metadata["arbiter_rank"] for n in found] == [1, 2, 3]
+    scores = [n.score for n in found]
+    assert scores == sorted(set(scores), reverse=True)
+    for scored in found:
+        assert scored.metadata["file_name"] == "policy_en.pdf"
+        assert scored.node.ref_doc_id
+        shown = scored.node.get_content(MetadataMode.LLM)
+        assert "file_name: policy_en.pdf" in shown
+        assert "page_label: " in shown
+        assert "arbiter" not in shown
+    assert any("section" in n.metadata for n in found)
+
+
+async def test_rules_need_no_model_and_not_found_has_its_reason(policy: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, logger="llama_index.postprocessor.arbiter")
+    retriever = ArbiterRetriever.from_pdf(policy, judge=RuleJudge())
+    best = retriever.retrieve(QUESTION)[0]
+    assert "500" in best.text or "deductible" in best.text.lower()
+    assert best.metadata["arbiter_role"] == "primary"
+    assert "keyword" in best.metadata["arbiter_methods"]
+    assert retriever.retrieve(ABSENT) == []
+    assert await retriever.aretrieve(ABSENT) == []
+    result = retriever.retrieve_result(ABSENT)
+    assert result.not_found
+    assert result.not_found_reason in caplog.text
+    assert (await retriever.aretrieve_result(ABSENT)).not_found_reason == result.not_found_reason
+    kept = ArbiterRetriever.from_pdf(policy, judge=RuleJudge(), on_not_found="keep", roles=("tangential",))
+    assert all(n.metadata["arbiter_role"] == "tangential" for n in kept.retrieve(QUESTION))
+
+
+def test_several_documents_a_lexicon_and_frames(policy: Path) -> None:
+    french = policy.with_name("policy_fr.pdf")
+    retriever = ArbiterRetriever.from_pdf([policy, french], judge=RuleJudge(), top_n=20)
+    assert {d.name for d in retriever.retrieve_result(QUESTION).documents} == {"policy_en.pdf", "policy_fr.pdf"}
+    assert retriever.retrieve(QUESTION)[0].metadata["file_name"] == "policy_en.pdf"
+    parsed = ParsedDocument.from_pdf(policy)
+    over = ArbiterRetriever(documents=[parsed], judge=RuleJudge(), lexicon=Lexicon.shipped("insurance"))
+    assert over.retrieve(QUESTION)[0].node.ref_doc_id == parsed.doc_id
+
+
+def test_texts_come_out_once(policy: Path) -> None:
+    everything = {"roles": ("primary", "supporting", "tangential", "unjudged"), "top_n": 50, "max_candidates": 30}
+    judge = ScriptedJudge(
+        lambda b: {"rankings": [{"candidate_id": c.candidate_id, "reason": "r", "role": "supporting"} for c in b.candidates]}
+    )
+    found = ArbiterRetriever.from_pdf(policy, judge=judge, **everything).retrieve(QUESTION)
+    texts = [n.text for n in found]
+    assert all(texts)
+    assert len(texts) == len(set(texts))
+    assert len({n.node_id for n in found}) == len(found)
+
+
+def test_an_embedding_model_joins_the_detectors(policy: Path) -> None:
+    retriever = ArbiterRetriever.from_pdf(policy, judge=RuleJudge(), embed_model=MockEmbedding(embed_dim=8))
+    plan = retriever.retrieve_result("Why is that so?").plan
+    assert any(s.detector == "embedding" and s.run for s in plan.steps)
+    assert not any(s.detector == "embedding" and s.run for s in ArbiterRetriever.from_pdf(policy, judge=RuleJudge()).retrieve_result("Why is that so?").plan.steps)
+
+
+def test_what_cannot_be_meant_is_refused(policy: Path, tmp_path: Path) -> None:
+    with pytest.raises(DocumentError):
+        ArbiterRetriever.from_pdf(tmp_path / "missing.pdf", judge=RuleJudge())
+    for wrong in (
+        lambda: ArbiterRetriever(judge=RuleJudge()),
+        lambda: ArbiterRetriever([], judge=RuleJudge()),
+        lambda: ArbiterRetriever([Fixed([])], judge=RuleJudge(), top_n=0),
+        lambda: ArbiterRetriever([Fixed([])], judge=RuleJudge(), roles=("best",)),
+        lambda: ArbiterRetriever.from_pdf([], judge=RuleJudge()),
+        lambda: KeywordRetriever.from_pdf(policy, similarity_top_k=0),
+    ):
+        with pytest.raises(ValueError, match=r"expected|least|roles"):
+            wrong()
+
+
+async def test_a_query_must_be_one(policy: Path) -> None:
+    for retriever in (
+        ArbiterRetriever.from_pdf(policy, judge=RuleJudge()),
+        ArbiterRetriever([Fixed(given("answer"))], judge=RuleJudge()),
+        KeywordRetriever.from_pdf(policy),
+    ):
+        for query in (None, "", " "):
+            with pytest.raises(ValueError, match=r"[Qq]uer|[Qq]uestion"):
+                retriever.retrieve(query)
+            with pytest.raises(ValueError, match=r"[Qq]uer|[Qq]uestion"):
+                await retriever.aretrieve(query)
+
+
+# --- over other retrievers --------------------------------------------------------------------------------------
+
+
+async def test_retrievers_propose_and_are_kept_as_methods(make_llm: MakeLLM, server: ScriptedServer) -> None:
+    proposers = {"bm25": Fixed(given("fire", "answer")), "vector": Fixed(given("answer", "office", "scope"))}
+    retriever = ArbiterRetriever(proposers, make_llm(server))
+    for found in (retriever.retrieve(QUESTION), await retriever.aretrieve(QUESTION)):
+        assert [n.node_id for n in found] == ["answer", "scope", "fire"]
+        assert [n.metadata["arbiter_methods"] for n in found] == [["bm25", "vector"], ["vector"], ["bm25"]]
+        assert [n.metadata["arbiter_original_score"] for n in found] == pytest.approx([0.5, 1 / 3, 1.0])
+    assert server.count() == 2
+    result = retriever.retrieve_result(QUESTION)
+    assert [c.original_id for c in result.discarded] == ["office"]
+    assert set(result.methods_used) >= {"bm25", "vector"}
+
+
+def test_names_of_a_list_of_retrievers(policy: Path) -> None:
+    retriever = ArbiterRetriever(
+        [Fixed(given("answer")), Vector(given("answer")), Vector(given("answer")), KeywordRetriever.from_pdf(policy)],
+        judge=RuleJudge(),
+    )
+    methods = retriever.retrieve(QUESTION)[0].metadata["arbiter_methods"]
+    assert methods in (["Fixed", "Vector", "Vector-2"], ["keyword"])
+    assert list(retriever._retrievers) == ["Fixed", "Vector", "Vector-2", "keyword"]
+
+
+async def test_retrievers_run_at_once_in_async_and_their_nodes_stay_unchanged() -> None:
+    Fixed.most = 0
+    nodes = given("fire", "answer")
+    before = pickle.dumps(nodes)
+    await ArbiterRetriever([Fixed(nodes), Fixed(nodes), Fixed(nodes)], judge=RuleJudge()).aretrieve(QUESTION)
+    assert Fixed.most == 3
+    assert pickle.dumps(nodes) == before
+
+
+def test_incoming_order_is_rank_fusion_and_images_pass_through() -> None:
+    image = NodeWithScore(node=ImageNode(id_="img", image_path="a.png"), score=1.0)
+    seen = ScriptedJudge({"rankings": []})
+    retriever = ArbiterRetriever({"a": Fixed([image, *given("fire", "answer")]), "b": Fixed(given("answer"))}, judge=seen, top_n=1)
+    found = retriever.retrieve(QUESTION)
+    ranks = {c.original_id: c.incoming_rank for c in seen.briefs[0].candidates}
+    assert ranks == {"answer": 1, "fire": 2}
+    assert found[-1].node_id == "img"
+    assert len(found) == 2
+
+
+def test_nothing_proposed_costs_no_call(server: ScriptedServer) -> None:
+    retriever = ArbiterRetriever([Fixed([])], native(server))
+    assert retriever.retrieve(QUESTION) == []
+    assert retriever.retrieve_result(QUESTION).not_found
+    assert server.count() == 0
+
+
+def test_in_place_of_query_fusion_on_its_own_inputs(server: ScriptedServer) -> None:
+    llm, embed = native(server), MockEmbedding(embed_dim=4)
+    texts = [n.node for n in given(*TEXTS)]
+    indices = [VectorStoreIndex(texts[:2], embed_model=embed), VectorStoreIndex(texts[1:], embed_model=embed)]
+    proposers = [i.as_retriever(similarity_top_k=4) for i in indices]
+    proposers.append(SummaryIndex(texts).as_retriever())
+    fused = QueryFusionRetriever(proposers, llm=llm, num_queries=1, use_async=False, similarity_top_k=4).retrieve(QUESTION)
+    judged = ArbiterRetriever(proposers, llm).retrieve(QUESTION)
+    assert server.count() == 1
+    assert {n.node_id for n in judged} <= {n.node_id for n in fused}
+    assert judged[0].node_id == "answer"
+    assert judged[0].metadata["arbiter_methods"][0] == "VectorIndexRetriever"
+
+
+# --- events, pickling -------------------------------------------------------------------------------------------
+
+
+class Heard(BaseEventHandler):
+    """Every event in order."""
+
+    events: list[Any] = []
+
+    def handle(self, event: Any, **kwargs: Any) -> None:
+        self.events.append(event)
+
+
+@pytest.mark.parametrize("form", ["sync", "async"])
+def test_events_end_also_on_failure(policy: Path, form: str) -> None:
+    handler = Heard(events=[])
+    get_dispatcher().add_event_handler(handler)
+    try:
+        for status in (200, 401):
+            handler.events.clear()
+            with ScriptedServer(answering() if status == 200 else (lambda _: Reply("no", status=401))) as server:
+                retriever = ArbiterRetriever.from_pdf(policy, native(server))
+                call = (lambda r=retriever: r.retrieve(QUESTION)) if form == "sync" else (lambda r=retriever: asyncio.run(r.aretrieve(QUESTION)))
+                if status == 401:
+                    with pytest.raises(ConfigurationError):
+                        call()
+                else:
+                    call()
+            starts = [e for e in handler.events if isinstance(e, RetrievalStartEvent)]
+            ends = [e for e in handler.events if isinstance(e, RetrievalEndEvent)]
+            assert (len(starts), len(ends)) == (1, 1)
+            assert len([e for e in handler.events if isinstance(e, ArbiterResultEvent)]) == (status == 200)
+    finally:
+        get_dispatcher().event_handlers.remove(handler)
+
+
+def test_pickling(policy: Path, server: ScriptedServer) -> None:
+    for retriever in (
+        ArbiterRetriever.from_pdf(policy, native(server), embed_model=MockEmbedding(embed_dim=4)),
+        ArbiterRetriever([KeywordRetriever.from_pdf(policy)], judge=RuleJudge()),
+        TocRetriever.from_pdf(policy),
+        EmbeddingRetriever.from_pdf(policy, MockEmbedding(embed_dim=4)),
+    ):
+        again = pickle.loads(pickle.dumps(retriever))
+        assert [n.node_id for n in again.retrieve(QUESTION)] == [n.node_id for n in retriever.retrieve(QUESTION)]
+
+
+def test_prompts_are_none_and_callbacks_are_kept(policy: Path) -> None:
+    retriever = ArbiterRetriever.from_pdf(policy, judge=RuleJudge())
+    assert retriever.get_prompts() == {}
+    retriever.update_prompts({})
+
+
+# --- detectors as retrievers ------------------------------------------------------------------------------------
+
+
+async def test_detectors_are_ordinary_retrievers(policy: Path) -> None:
+    embed = MockEmbedding(embed_dim=4)
+    for retriever in (
+        TocRetriever.from_pdf(policy),
+        KeywordRetriever.from_pdf(policy, similarity_top_k=3),
+        EmbeddingRetriever.from_pdf(policy, embed),
+    ):
+        found = retriever.retrieve(QUESTION)
+        assert found
+        assert [n.model_dump() for n in await retriever.aretrieve(QUESTION)] == [n.model_dump() for n in found]
+        scores = [n.score for n in found]
+        assert scores == sorted(scores, reverse=True)
+        assert all(type(s) is float for s in scores)
+        assert len({n.node_id for n in found}) == len(found) <= 5
+        assert all(n.metadata["arbiter_methods"] == [retriever.method] for n in found)
+        assert all("arbiter" not in n.node.get_content(MetadataMode.LLM) for n in found)
+
+
+def test_titles_and_numbers_find_sections(policy: Path) -> None:
+    best = TocRetriever.from_pdf(policy).retrieve("What does section 5.2 say?")[0]
+    assert "5.2" in best.metadata["section"]
+    assert TocRetriever.from_pdf(policy).retrieve(ABSENT) == []
+    assert KeywordRetriever.from_pdf(policy).retrieve(ABSENT) == []
+
+
+def test_detectors_in_somebody_elses_fusion_and_then_judged(policy: Path, server: ScriptedServer) -> None:
+    proposers = [TocRetriever.from_pdf(policy), KeywordRetriever.from_pdf(policy)]
+    fusion = QueryFusionRetriever(
+        proposers, llm=native(server), num_queries=1, use_async=False, mode="reciprocal_rerank", similarity_top_k=6
+    )
+    assert 0 < len(fusion.retrieve(QUESTION)) <= 6
+    merged = ArbiterRetriever(proposers, judge=RuleJudge()).retrieve(QUESTION)
+    assert any(n.metadata["arbiter_methods"] == ["toc", "keyword"] for n in merged)
