@@ -26,7 +26,7 @@ _PER_HIT = 2
 
 
 class _DetectorRetriever(PdfSources, BaseRetriever):
-    """Sections, as `ArbiterPdfLoader` gives them, in a detector's order and with its `score`; `page` is where it matched."""
+    """Sections as `ArbiterPdfLoader` gives them, in a detector's order; `page` is where it matched, `score` its own."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
 

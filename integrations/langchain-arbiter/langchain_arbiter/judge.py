@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable, RunnableBinding, RunnableConfig
 
 from arbiter_rag import Brief, JudgeError
@@ -183,6 +183,8 @@ def _raw(message: Any) -> object:
     """What settle is to read: the arguments of the tool call as they came, else the text."""
     if not isinstance(message, BaseMessage):
         return message
+    if isinstance(message, AIMessageChunk) and message.tool_call_chunks:
+        return "\n".join(c["args"] or "" for c in message.tool_call_chunks)
     if isinstance(message, AIMessage) and (message.tool_calls or message.invalid_tool_calls):
         calls = [json.dumps(c["args"], ensure_ascii=False) for c in message.tool_calls]
         return "\n".join([*calls, *(c["args"] or "" for c in message.invalid_tool_calls)])
