@@ -12,6 +12,10 @@ _MIN_SHARE = 0.15
 """A fragment reads as running text from this many characters and this share of the page's width."""
 
 
+_NEAR = 18.0
+"""How far, in points, from the running text of two columns a line still belongs to one of them."""
+
+
 class Gutters:
     """The gutters of one page: where running text stands on both sides, lines on one height are two lines, not one row.
 
@@ -64,5 +68,7 @@ class Gutters:
             right = inside & (self._x0 >= edge - 2)
             left = inside & (self._x1 <= edge + 1)
             if right.sum() >= enough and left.sum() >= enough:
-                return True
+                text = self._base[left | right]  # headers above and footers below the columns are rows of their own
+                if text.min() - _NEAR <= base <= text.max() + _NEAR:
+                    return True
         return False

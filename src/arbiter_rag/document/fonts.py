@@ -166,7 +166,8 @@ def _extent(view: View, lines: _Lines, row: int, style: Style) -> int:
 
 def _in_table(view: View, row: int, rows: int, number: str) -> bool:
     """Whether a line stands in a table: its neighbours are rows of cells."""
-    if rank(number) is not None and view.stands_out(row) > 0:
+    known = rank(number)
+    if known is not None and (known < DECIMAL or view.stands_out(row) > 0):
         return False
     page = view.page_of(row)
     near = [r for r in (row - 1, row + rows, row + rows + 1) if view.starts[page - 1] <= r < view.starts[page]]

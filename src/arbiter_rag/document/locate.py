@@ -7,6 +7,7 @@ that ten headings called "Overview" each find their own.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
@@ -153,6 +154,8 @@ def _matches(heading: str, view: View, page: int) -> Iterator[_Choice]:
     readings = [(number, title, squash(number), squash(title)) for number, title in _readings(heading)]
     heads = [bare[:6] for *_, bare in readings]
     keys, start = view.keys(page), view.starts[page - 1]
+    if not any(head in view.joined(page) for head in heads):
+        return
     for i, key in enumerate(keys):
         if not key or not (wanted.startswith(key) or any(head in key for head in heads)):
             continue
@@ -271,7 +274,8 @@ def _find_lost(entries: Sequence[Entry], chosen: dict[int, _Choice], view: View,
         if i in chosen:
             floor = max(floor, chosen[i].row)
             continue
-        following = next((chosen[j].row for j in placed if j > i), len(view))
+        later = bisect_right(placed, i)
+        following = chosen[placed[later]].row if later < len(placed) else len(view)
         number, title = _readings(entry.title)[0]
         rows = sorted({*view.index.get(squash(entry.title), ()), *(view.index.get(squash(title), ()))})
         fits = [r for r in rows if floor <= r < max(following, floor + 1) and _look(view, r, 1) > -1]

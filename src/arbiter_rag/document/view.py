@@ -44,6 +44,7 @@ class View:
         self.labels = labels
         self.pages = len(sizes)
         self._keys: dict[int, list[str]] = {}
+        self._joined: dict[int, str] = {}
 
     def __len__(self) -> int:
         """Number of lines."""
@@ -62,6 +63,12 @@ class View:
         if page not in self._keys:
             self._keys[page] = [squash(self.texts[r][:_LONGEST]) for r in self.rows(page)]
         return self._keys[page]
+
+    def joined(self, page: int) -> str:
+        """Folded text of a page, a row a line: tells quickly that something does not stand on it."""
+        if page not in self._joined:
+            self._joined[page] = "\n".join(self.keys(page))
+        return self._joined[page]
 
     @cached_property
     def index(self) -> dict[str, list[int]]:
