@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
+from arbiter_rag.audit import AuditLog, Decision, Settings, named_concepts
 from arbiter_rag.brief import fit, shuffled
 from arbiter_rag.candidates import candidates_of, gather, offer_sections
 from arbiter_rag.contract import (
@@ -29,13 +29,13 @@ from arbiter_rag.dispatch import FEW, HALF, dispatch
 from arbiter_rag.document import ParsedDocument
 from arbiter_rag.embedders import CachedEmbedder
 from arbiter_rag.errors import InputError, JudgeError
-from arbiter_rag.judges.base import Judge
+from arbiter_rag.judges.base import Judge, JudgeReply
 from arbiter_rag.judges.rules import RuleJudge
 from arbiter_rag.lexicon import Lexicon
 from arbiter_rag.prompt import TokenCounter
 from arbiter_rag.question import parse_question
 from arbiter_rag.settle import settle, settle_empty
-from arbiter_rag.steps import Ask, Embed, Steps, adrive, drive
+from arbiter_rag.steps import Ask, Conclude, Embed, Proceeding, Steps, adrive, drive
 
 log = logging.getLogger("arbiter_rag")
 
@@ -62,6 +62,7 @@ class Arbiter:
         on_unverified: What becomes of a primary whose quote is not in its passage.
         shuffle_seed: Show the candidates in the order that this seed gives, instead of the document's.
         count_tokens: A tokenizer's count; by default four characters (one when CJK) are a token.
+        audit: Where each decision is recorded; its id stands in the result's `record_id`.
 
     Example:
         >>> result = Arbiter().retrieve("When can I leave early?", ParsedDocument.from_pdf("policy.pdf"))
@@ -82,6 +83,7 @@ class Arbiter:
         on_unverified: Literal["demote", "flag", "discard"] = "demote",
         shuffle_seed: int | None = None,
         count_tokens: TokenCounter | None = None,
+        audit: AuditLog | None = None,
     ) -> None:
         if max_candidates < 1 or max_prompt_tokens < 1 or max_context_tokens < 1:
             raise InputError("max_candidates, max_prompt_tokens and max_context_tokens must be at least 1.")
@@ -97,6 +99,7 @@ class Arbiter:
         self.on_unverified = on_unverified
         self.shuffle_seed = shuffle_seed
         self.count_tokens = count_tokens
+        self.audit = audit
 
     # --- what users call: each form is the same path, driven with or without blocking -------------------------
 
@@ -116,30 +119,33 @@ class Arbiter:
             DocumentError: A path cannot be opened as a PDF.
             ConfigurationError: A key or package is missing, or the model's service rejects the request.
             JudgeError: The judge failed and `on_error` is "raise".
+            AuditError: The decision could not be recorded.
         """
-        started = time.perf_counter()
-        return _timed(drive(self._retrieve(question, self._open(document))), started)
+        with Proceeding("retrieve", question, self.audit) as proceeding:
+            return drive(self._retrieve(question, self._open(document), proceeding), proceeding)
 
     async def aretrieve(self, question: str, document: Documents) -> RetrievalResult:
         """`retrieve` without blocking the event loop."""
-        started = time.perf_counter()
-        return _timed(await adrive(self._retrieve(question, await self._aopen(document))), started)
+        with Proceeding("retrieve", question, self.audit) as proceeding:
+            return await adrive(self._retrieve(question, await self._aopen(document), proceeding), proceeding)
 
     def rank(self, question: str, passages: Sequence[Passage]) -> RetrievalResult:
         """Judge passages that others propose: every one of them, in one call."""
-        started = time.perf_counter()
-        return _timed(drive(self._rank(question, passages)), started)
+        with Proceeding("rank", question, self.audit) as proceeding:
+            return drive(self._rank(question, passages, proceeding), proceeding)
 
     async def arank(self, question: str, passages: Sequence[Passage]) -> RetrievalResult:
         """`rank` without blocking the event loop."""
-        started = time.perf_counter()
-        return _timed(await adrive(self._rank(question, passages)), started)
+        with Proceeding("rank", question, self.audit) as proceeding:
+            return await adrive(self._rank(question, passages, proceeding), proceeding)
 
     # --- the path ---------------------------------------------------------------------------------------------
 
-    def _retrieve(self, question: str, documents: Sequence[ParsedDocument]) -> Steps[RetrievalResult]:
+    def _retrieve(
+        self, question: str, documents: Sequence[ParsedDocument], proceeding: Proceeding
+    ) -> Steps[RetrievalResult]:
         brief = yield from self._propose(question, documents)
-        return (yield from self._decide(brief, {d.doc_id: d for d in documents}))
+        return (yield from self._decide(brief, {d.doc_id: d for d in documents}, (), proceeding))
 
     def _propose(self, text: str, documents: Sequence[ParsedDocument]) -> Steps[Brief]:
         question = parse_question(text, self.lexicon)
@@ -183,13 +189,13 @@ class Arbiter:
     ) -> tuple[list[Candidate], list[Cut]]:
         return gather(question, documents, hits, limit=self.max_candidates, context_tokens=self.max_context_tokens)
 
-    def _rank(self, text: str, passages: Sequence[Passage]) -> Steps[RetrievalResult]:
+    def _rank(self, text: str, passages: Sequence[Passage], proceeding: Proceeding) -> Steps[RetrievalResult]:
         question = parse_question(text, self.lexicon)
         methods = tuple(dict.fromkeys(m for p in passages for m in p.methods)) or ("retriever",)
         plan = DispatchPlan(steps=tuple(PlanStep(detector=m, run=True, reason="given by the caller") for m in methods))
         candidates, document = candidates_of(question, passages)
         brief = self._brief(question, [document] if passages else [], candidates, plan, [], given=True)
-        return (yield from self._decide(brief, {}))
+        return (yield from self._decide(brief, {}, passages, proceeding))
 
     def _brief(
         self,
@@ -215,20 +221,48 @@ class Arbiter:
         )
         return fit(shuffled(brief, self.shuffle_seed), self.max_prompt_tokens, self.count_tokens)
 
-    def _decide(self, brief: Brief, documents: Mapping[str, ParsedDocument]) -> Steps[RetrievalResult]:
-        if not brief.candidates:
-            return settle_empty(brief, judge=self.judge.name)
-        calls = int(self.judge.calls_model)
+    def _decide(
+        self,
+        brief: Brief,
+        documents: Mapping[str, ParsedDocument],
+        passages: Sequence[Passage],
+        proceeding: Proceeding,
+    ) -> Steps[RetrievalResult]:
+        reply: JudgeReply | None = None
+        failure: JudgeError | None = None
+        result: RetrievalResult | None = None
+        calls = int(self.judge.calls_model and bool(brief.candidates))
         try:
-            reply = yield Ask(self.judge, brief)
-            result = settle(brief, reply, judge=self.judge.name, documents=documents, on_unverified=self.on_unverified)
+            if brief.candidates:
+                reply = yield Ask(self.judge, brief)
+                result = settle(
+                    brief, reply, judge=self.judge.name, documents=documents, on_unverified=self.on_unverified
+                )
+            else:
+                result = settle_empty(brief, judge=self.judge.name)
         except JudgeError as error:
-            if self.on_error == "raise":
-                raise
-            log.warning("%s did not decide (%s): the rules do, and the result is degraded.", self.judge.name, error)
-            result = self._by_rules(brief, documents, error)
-        usage = result.usage.model_copy(update={"calls": calls, "forecast": brief.forecast_tokens if calls else 0})
-        return result.model_copy(update={"usage": usage})
+            failure = error
+            if self.on_error == "fallback":
+                log.warning("%s did not decide (%s): the rules do, and the result is degraded.", self.judge.name, error)
+                result = self._by_rules(brief, documents, error)
+        if result is not None:
+            usage = result.usage.model_copy(update={"calls": calls, "forecast": brief.forecast_tokens if calls else 0})
+            result = result.model_copy(update={"usage": usage})
+        decision = Decision(
+            kind=proceeding.kind,
+            settings=self._settings(brief),
+            judge=self.judge,
+            brief=brief,
+            documents=documents,
+            passages=passages,
+            reply=reply,
+            failure=failure,
+            result=result,
+        )
+        concluded: RetrievalResult | None = yield Conclude(proceeding, decision)
+        if concluded is None:
+            raise failure or JudgeError(f"{self.judge.name} did not decide.")
+        return concluded
 
     def _by_rules(self, brief: Brief, documents: Mapping[str, ParsedDocument], error: JudgeError) -> RetrievalResult:
         rules = RuleJudge(fallback=True)
@@ -241,6 +275,22 @@ class Arbiter:
             }
         )
         return result.model_copy(update={"usage": usage})
+
+    def _settings(self, brief: Brief) -> Settings:
+        return Settings(
+            max_candidates=self.max_candidates,
+            max_prompt_tokens=self.max_prompt_tokens,
+            max_context_tokens=self.max_context_tokens,
+            instructions=self.instructions,
+            on_error=self.on_error,
+            on_unverified=self.on_unverified,
+            shuffle_seed=self.shuffle_seed,
+            judge=self.judge.name,
+            calls_model=self.judge.calls_model,
+            embedder=self.embedder.name if self.embedder is not None else None,
+            lexicon=named_concepts(self.lexicon, brief),
+            own_token_counter=self.count_tokens is not None,
+        )
 
     # --- documents --------------------------------------------------------------------------------------------
 
@@ -263,8 +313,3 @@ class Arbiter:
             if parsed.peek("index") is None:
                 await asyncio.to_thread(index_of, parsed)
         return documents
-
-
-def _timed(result: RetrievalResult, started: float) -> RetrievalResult:
-    milliseconds = round((time.perf_counter() - started) * 1000, 3)
-    return result.model_copy(update={"usage": result.usage.model_copy(update={"milliseconds": milliseconds})})

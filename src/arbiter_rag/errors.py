@@ -22,6 +22,10 @@ class ConfigurationError(ArbiterError):
     """
 
 
+class AuditError(ArbiterError):
+    """An audit log cannot be written or read, or is none."""
+
+
 class JudgeError(ArbiterError):
     """A judge gave no usable verdict: time-out, connection, 429, 5xx, refusal, truncated or unusable reply.
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+import asyncio
+import time
+from collections.abc import Generator, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from types import TracebackType
+from typing import Any, Protocol, Self, TypeVar
 
-from arbiter_rag.contract import Brief, Hit, ParsedQuestion
+from arbiter_rag.audit import AuditLog, Decision, record_of
+from arbiter_rag.contract import Brief, Hit, ParsedQuestion, RetrievalResult
 from arbiter_rag.detectors import EmbeddingDetector
 from arbiter_rag.document import ParsedDocument
 from arbiter_rag.judges.base import Judge, JudgeReply
+from arbiter_rag.tracing import Kind, Trace
 
 R = TypeVar("R")
 
@@ -63,13 +69,87 @@ class Ask:
         return await self.judge.ajudge(self.brief)
 
 
-def drive(steps: Steps[R]) -> R:
+class Proceeding:
+    """One arbitration as it runs: its clock, its trace and the log that keeps it; the path itself knows none of them.
+
+    Args:
+        kind: What was called.
+        question: The question.
+        audit: Where the decision is recorded, if anywhere.
+    """
+
+    def __init__(self, kind: Kind, question: str, audit: AuditLog | None = None) -> None:
+        self.kind = kind
+        self.audit = audit
+        self.trace = Trace(kind, question)
+        self._started = time.perf_counter()
+        self._spent: dict[str, float] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        self.trace.end(error)
+
+    @contextmanager
+    def doing(self, action: Action) -> Iterator[None]:
+        """Time an action and trace it."""
+        name = "judge" if isinstance(action, Ask) else "embed" if isinstance(action, Embed) else None
+        started = time.perf_counter()
+        with ExitStack() as stack:
+            stack.enter_context(self.trace.current())
+            if isinstance(action, Ask):
+                stack.enter_context(self.trace.judging(action.brief, action.judge.name))
+            try:
+                yield
+            finally:
+                if name is not None:
+                    self._spent[name] = self._spent.get(name, 0.0) + (time.perf_counter() - started) * 1000
+
+    def milliseconds(self) -> dict[str, float]:
+        """What was spent so far: in all, and on the actions that wait for others."""
+        return {**self._spent, "total": (time.perf_counter() - self._started) * 1000}
+
+
+@dataclass(frozen=True, slots=True)
+class Conclude:
+    """Put the time on a decision's result, and the decision into the log; gives the result, None if there is none."""
+
+    proceeding: Proceeding
+    decision: Decision
+
+    def run(self) -> RetrievalResult | None:
+        """Write in this thread."""
+        return self._told(self._written())
+
+    async def arun(self) -> RetrievalResult | None:
+        """Write in another thread: files and locks block."""
+        return self._told(await asyncio.to_thread(self._written) if self.proceeding.audit else self._written())
+
+    def _written(self) -> RetrievalResult | None:
+        spent = self.proceeding.milliseconds()
+        result, log = self.decision.result, self.proceeding.audit
+        if result is not None:
+            usage = result.usage.model_copy(update={"milliseconds": round(spent["total"], 3)})
+            result = result.model_copy(update={"usage": usage})
+        if log is None:
+            return result
+        return log.append(record_of(self.decision, result, spent)).result
+
+    def _told(self, result: RetrievalResult | None) -> RetrievalResult | None:
+        if result is not None:
+            self.proceeding.trace.concluded(result)
+        return result
+
+
+def drive(steps: Steps[R], proceeding: Proceeding | None = None) -> R:
     """Perform a path's actions one after the other and give back what it returns."""
     try:
         action = next(steps)
         while True:
             try:
-                value = action.run()
+                with proceeding.doing(action) if proceeding else nullcontext():
+                    value = action.run()
             except Exception as error:  # noqa: BLE001 - raised again inside the path, at its yield
                 action = steps.throw(error)
             else:
@@ -79,13 +159,14 @@ def drive(steps: Steps[R]) -> R:
         return result
 
 
-async def adrive(steps: Steps[R]) -> R:
+async def adrive(steps: Steps[R], proceeding: Proceeding | None = None) -> R:
     """The same, awaiting each action; a cancellation is no failure of the action and ends the path."""
     try:
         action = next(steps)
         while True:
             try:
-                value = await action.arun()
+                with proceeding.doing(action) if proceeding else nullcontext():
+                    value = await action.arun()
             except Exception as error:  # noqa: BLE001 - raised again inside the path, at its yield
                 action = steps.throw(error)
             else:
