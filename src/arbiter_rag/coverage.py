@@ -6,12 +6,16 @@ from collections.abc import Sequence
 
 from arbiter_rag.contract import Candidate, Coverage, NearMiss, ParsedQuestion, TermCoverage
 from arbiter_rag.detectors.index import DocumentIndex, index_of
-from arbiter_rag.detectors.needs import Need, Needs, needs_of
+from arbiter_rag.detectors.needs import Need, Needs
+from arbiter_rag.detectors.reading import reading_of
 from arbiter_rag.dispatch import foreign
 from arbiter_rag.document import ParsedDocument
 
-FOUND = 0.25
+FOUND = 0.2
 """Evidence from which a passage holds enough of a question to be taken for an answer by rules."""
+
+MISSING = 0.2
+"""Factor on the confidence for each named thing of the question that occurs nowhere in the documents."""
 
 _NEAR_MISSES = 3
 
@@ -24,7 +28,7 @@ def survey(
 ) -> Coverage:
     """Account for a search over documents."""
     indexes = [index_of(d) for d in documents]
-    needs = [needs_of(question, i) for i in indexes]
+    needs = [reading_of(question, d).needs for d in documents]
     languages = tuple(dict.fromkeys(i.language for i in indexes))
     terms = _terms(question, needs, indexes)
     bridged = not foreign(question.language, languages) or "embedding" in detectors
@@ -46,17 +50,17 @@ def survey(
 def confidence(coverage: Coverage, candidates: Sequence[Candidate]) -> float:
     """Retrieval evidence in [0, 1] that the documents hold an answer: a function of evidence, before any judge.
 
-    The best candidate's evidence, of which a share is taken off for each named thing that occurs nowhere.
+    The best candidate's evidence, times `MISSING` for each named thing of the question that occurs nowhere.
     """
     best = max((c.evidence for c in candidates if not c.weak), default=0.0)
-    return round(best * 0.6 ** len(coverage.missing_names), 4)
+    return round(best * MISSING ** len(coverage.missing_names), 4)
 
 
 def _terms(
     question: ParsedQuestion, needs: Sequence[Needs], indexes: Sequence[DocumentIndex]
 ) -> tuple[TermCoverage, ...]:
-    """Count each concept over all documents; a name's words must follow one another, other words of several
-    terms stand on no more lines than their rarest term."""
+    """Count each concept over all documents; a name's words must follow one another (or its first word stand
+    as a name), other words of several terms stand on no more lines than their rarest term."""
     words: dict[str, list[str]] = {}
     names: dict[str, bool] = {}
     for keyword in question.keywords:
@@ -74,10 +78,10 @@ def _terms(
 
 
 def _lines(need: Need, index: DocumentIndex) -> int:
+    if need.is_name:
+        return max(index.rows_naming(text, ids) for text, _, ids in need.variants)
     if not need.occurs:
         return 0
-    if need.is_name:
-        return max(index.rows_with(ids) for _, _, ids in need.variants)
     return max(min((int(index.row_frequency[i]) for i in ids if i >= 0), default=0) for _, _, ids in need.variants)
 
 

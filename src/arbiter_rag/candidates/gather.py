@@ -8,16 +8,13 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from arbiter_rag.candidates.context import context_text, grow
 from arbiter_rag.candidates.notes import evidence_notes
 from arbiter_rag.candidates.snippet import pick_rows, shown
 from arbiter_rag.contract import Candidate, Cut, Hit, ParsedQuestion
-from arbiter_rag.detectors.evidence import Evidence, measure, relevance, row_hits, strength
-from arbiter_rag.detectors.index import DocumentIndex, index_of
-from arbiter_rag.detectors.keyword import lexical_scores, wanted_terms
-from arbiter_rag.detectors.needs import Needs, needs_of
+from arbiter_rag.detectors.evidence import Evidence, relevance, row_hits, strength
+from arbiter_rag.detectors.reading import Reading, reading_of
 from arbiter_rag.document import ParsedDocument
 from arbiter_rag.fusion import reciprocal_rank_fusion
 from arbiter_rag.hostile import Suspicion, scan
@@ -38,43 +35,6 @@ WIDENED = "unseen page"
 """The method of a candidate that no detector proposed: a window of a page the pool had room for."""
 
 _METHOD_ORDER = {"page": 0, "toc": 1, "keyword": 2, "embedding": 3}
-
-
-class Reading:
-    """A question against one document: what its units, snippets and evidence are measured with."""
-
-    def __init__(self, question: ParsedQuestion, document: ParsedDocument) -> None:
-        self.question = question
-        self.document = document
-        self.index: DocumentIndex = index_of(document)
-        self.needs: Needs = needs_of(question, self.index)
-        self.wanted: NDArray[np.bool_] = wanted_terms(self.index, self.needs)
-        self.by_page: NDArray[np.float64] = self.index.by_page.scores(self.needs.query)
-        self.lexical: NDArray[np.float64] = lexical_scores(self.index, self.needs)
-        self._measured: dict[tuple[int, int], Evidence] = {}
-
-    def measure(self, start: int, end: int) -> Evidence:
-        """Evidence of rows `start` to `end`, exclusive."""
-        key = (start, end)
-        found = self._measured.get(key)
-        if found is None:
-            found = measure(self.index, self.needs, self.wanted, self.question.shape, start, end)
-            self._measured[key] = found
-        return found
-
-    def windows_in(self, start: int, end: int) -> range:
-        """Numbers of the windows that begin in rows `start` to `end`, exclusive."""
-        low, high = np.searchsorted(self.index.starts, [start, end])
-        return range(int(low), int(high))
-
-    def rows_of(self, window: int) -> tuple[int, int]:
-        """Rows of a window."""
-        return int(self.index.starts[window]), int(self.index.ends[window])
-
-    def lexical_of(self, start: int) -> float:
-        """BM25 of the window that begins at or last before this row."""
-        window = int(np.searchsorted(self.index.starts, start, side="right")) - 1
-        return float(self.lexical[window]) if window >= 0 else 0.0
 
 
 @dataclass(slots=True)
@@ -106,7 +66,7 @@ def gather(
         limit: Most candidates.
         context_tokens: Most tokens of a context.
     """
-    readings = [Reading(question, d) for d in documents]
+    readings = [reading_of(question, d) for d in documents]
     units = _merged(list(_units(readings, hits)), documents)
     fused = _fused_ranks(units)
     kept, left = _diverse(units, readings, limit)
@@ -126,7 +86,7 @@ def _units(readings: Sequence[Reading], hits: Iterable[Hit]) -> Iterable[Unit]:
         at = at_of[hit.scope.doc_id]
         reading = readings[at]
         for start, end in _spots(reading, hit):
-            evidence = reading.measure(start, end)
+            evidence = reading.measure_whole(start, end)
             order = relevance(evidence, reading.lexical_of(start) / top)
             pinned = hit.method == "page" or hit.note.startswith("section number")
             yield Unit(at, start, end, [hit], evidence, order + (PINNED if pinned else 0.0))
@@ -210,7 +170,7 @@ def _unseen_pages(kept: Sequence[Unit], readings: Sequence[Reading], room: int) 
         windows = np.flatnonzero(reading.index.window_pages == page)
         if len(windows):
             start, end = reading.rows_of(int(windows[np.argmax(reading.lexical[windows])]))
-            units.append(Unit(at, start, end, [], reading.measure(start, end), 0.0))
+            units.append(Unit(at, start, end, [], reading.measure_whole(start, end), 0.0))
     return units
 
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from arbiter_rag.candidates.gather import Reading
 from arbiter_rag.candidates.notes import evidence_notes
 from arbiter_rag.contract import Candidate, CandidateScope, Hit, ParsedQuestion, Passage, SnippetLine
 from arbiter_rag.detectors.evidence import relevance, row_hits, strength
+from arbiter_rag.detectors.reading import Reading, reading_of
 from arbiter_rag.document import DocumentProfile, ParsedDocument, Section
 from arbiter_rag.hostile import scan
 from arbiter_rag.prompt import estimate_tokens
@@ -88,7 +88,7 @@ def candidates_of(question: ParsedQuestion, passages: Sequence[Passage]) -> tupl
     The order and the ids (`n1`, `n2`, ...) therefore say nothing about how the caller ranked them.
     """
     document, cut = as_document(passages)
-    reading = Reading(question, document)
+    reading = reading_of(question, document)
     top = float(reading.lexical.max(initial=0.0)) or 1.0
     order = sorted(range(len(passages)), key=lambda i: _place(passages[i], i))
     candidates = [_candidate(reading, passages[i], i, f"n{n}", cut[i], top) for n, i in enumerate(order, 1)]
@@ -128,7 +128,7 @@ def _candidate(
     )
     if end == start:
         return bare
-    evidence = reading.measure(start, end)
+    evidence = reading.measure_whole(start, end)
     lexical = max((float(reading.lexical[w]) for w in reading.windows_in(start, end)), default=0.0)
     return bare.model_copy(
         update={

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from arbiter_rag.contract import AnswerShape
 from arbiter_rag.detectors.index import DocumentIndex
@@ -31,7 +32,7 @@ class RowHits:
         return frozenset(t for row in self.terms for t in row)
 
 
-def row_hits(index: DocumentIndex, wanted: np.ndarray, start: int, end: int) -> RowHits:
+def row_hits(index: DocumentIndex, wanted: NDArray[np.bool_], start: int, end: int) -> RowHits:
     """Find wanted terms (a bool array over the vocabulary) in rows `start` to `end`, exclusive."""
     first = int(index.row_ptr[start])
     part = index.row_terms[first : int(index.row_ptr[end])]
@@ -86,15 +87,12 @@ class Evidence:
     matched: tuple[str, ...]
 
 
-def measure(
-    index: DocumentIndex, needs: Needs, wanted: np.ndarray, shape: AnswerShape, start: int, end: int
-) -> Evidence:
+def measure(index: DocumentIndex, needs: Needs, wanted: NDArray[np.bool_], start: int, end: int) -> Evidence:
     """Measure rows `start` to `end` (exclusive) of the index's document against a question."""
     hits = row_hits(index, wanted, start, end)
     title = index.titles[index.document.section_index[start]]
     present = hits.present
     near, best = _closest(needs, hits, start)
-    texts = index.document.texts[max(start, best - 1) : min(end, best + NEAR + 1)]
     return Evidence(
         coverage=needs.coverage(present | (title.path & needs.terms)),
         near=near,
@@ -102,7 +100,7 @@ def measure(
         title_exact=_title_exact(needs, title.terms, title.content),
         pairs=len(needs.pairs & set(hits.adjacent)) / len(needs.pairs) if needs.pairs else 0.0,
         phrase=any(_contains(index, p, start, end) for p in needs.phrases),
-        shape=has_shape("\n".join(texts), shape),
+        shape=False,
         apparatus=sum(index.apparatus[start:end]) / max(1, end - start),
         asked=len(needs.needs),
         best=best,
@@ -110,19 +108,15 @@ def measure(
     )
 
 
+def has_shape_near(index: DocumentIndex, shape: AnswerShape, best: int, start: int, end: int) -> bool:
+    """Whether something of the answer's shape stands near row `best`, within rows `start` to `end`."""
+    return has_shape("\n".join(index.document.texts[max(start, best - 1) : min(end, best + NEAR + 1)]), shape)
+
+
 # Weights of `relevance`, learned on the development questions by a listwise logistic model with one source left out in
 # turn, then rounded: only their order of magnitude carries over to other documents.
-_BM25, _COVERAGE, _NEAR, _TITLE, _EXACT, _PAIRS, _PHRASE, _SHAPE, _APPARATUS = (
-    4.0,
-    1.5,
-    1.0,
-    3.5,
-    0.9,
-    2.0,
-    4.0,
-    0.4,
-    -1.5,
-)
+_BM25, _COVERAGE, _NEAR, _TITLE, _EXACT = 4.0, 1.5, 1.0, 3.5, 0.9
+_PAIRS, _PHRASE, _SHAPE, _APPARATUS = 2.0, 4.0, 0.6, -3.0
 
 
 def relevance(e: Evidence, lexical: float) -> float:
@@ -151,13 +145,13 @@ def strength(e: Evidence) -> float:
         return 0.0
     z = (
         3.4 * e.coverage
-        + 1.1 * e.near
-        + 2.4 * e.pairs
-        + 2.2 * e.title
-        + 2.0 * math.log1p(e.asked)
+        + 0.5 * e.near
+        + 3.2 * e.pairs
+        + 1.5 * e.title
+        + 1.6 * math.log1p(e.asked)
         + (3.0 if e.phrase else 0.0)
         - 2.5 * e.apparatus
-        - 6.5
+        - 5.5
     )
     return round(1.0 / (1.0 + math.exp(-z)), 4)
 

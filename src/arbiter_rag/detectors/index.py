@@ -91,16 +91,23 @@ class DocumentIndex:
             if following is None or following.start >= token.end
         ]
 
-    def rows_with(self, ids: Sequence[int]) -> int:
-        """On how many rows these terms stand one after the other, function words and compounds' wholes between them."""
-        if not ids or -1 in ids:
-            return 0
-        rarest = min(ids, key=lambda i: int(self.row_frequency[i]))
+    def rows_naming(self, name: str, ids: Sequence[int]) -> int:
+        """On how many rows a name stands: its terms one after the other or, shortened, its first word as a name."""
         if len(ids) == 1:
-            return int(self.row_frequency[rarest])
-        at = np.flatnonzero(self.row_terms == rarest)
-        rows = np.unique(np.searchsorted(self.row_ptr, at, side="right") - 1).tolist()
-        return sum(_in_order(ids, self._terms_around(row)) for row in rows)
+            return int(self.row_frequency[ids[0]]) if ids[0] >= 0 else 0
+        if -1 not in ids:
+            rarest = min(ids, key=lambda i: int(self.row_frequency[i]))
+            whole = sum(_in_order(ids, self._terms_around(row)) for row in self._rows_of(rarest))
+            if whole:
+                return whole
+        word = re.compile(rf"(?<=\S )\b{re.escape(name.split()[0])}\b")
+        texts = self.document.texts
+        return sum(word.search(texts[row]) is not None for row in self._rows_of(ids[0])) if ids[0] >= 0 else 0
+
+    def _rows_of(self, term: int) -> list[int]:
+        at = np.flatnonzero(self.row_terms == term)
+        rows: list[int] = np.unique(np.searchsorted(self.row_ptr, at, side="right") - 1).tolist()
+        return rows
 
     def _terms_around(self, row: int) -> list[int]:
         """Terms of a row and, as a name may break over a line's end, of the next one."""

@@ -1,4 +1,4 @@
-"""Notices passages by their words: BM25 over windows and pages, words that stand together, phrases, answer shapes."""
+"""Notices passages by their words: BM25 over windows and pages, words that stand together, phrases."""
 
 from __future__ import annotations
 
@@ -6,16 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arbiter_rag.contract import Hit, ParsedQuestion
-from arbiter_rag.detectors.evidence import Evidence, measure
-from arbiter_rag.detectors.index import DocumentIndex, index_of
-from arbiter_rag.detectors.needs import Needs, needs_of
+from arbiter_rag.detectors.evidence import Evidence
+from arbiter_rag.detectors.index import DocumentIndex
+from arbiter_rag.detectors.reading import reading_of
 from arbiter_rag.document import ParsedDocument
 
 LOOKED_AT = 100
 """Windows with the best BM25 that are measured line by line; the answer's window is almost never further down."""
-
-PAGE_SHARE = 0.35
-"""What a page's own BM25 adds to its windows': an answer stands where its surroundings are on the subject too."""
 
 
 class KeywordDetector:
@@ -31,18 +28,16 @@ class KeywordDetector:
         self.limit = limit
 
     def detect(self, question: ParsedQuestion, document: ParsedDocument) -> tuple[Hit, ...]:
-        """Hits best first; the score is BM25, raised where words co-occur or a phrase or the answer's shape stands."""
-        index = index_of(document)
-        needs = needs_of(question, index)
+        """Hits best first; the score is BM25, raised where words co-occur or a phrase stands."""
+        reading = reading_of(question, document)
+        index, needs, lexical = reading.index, reading.needs, reading.lexical
         if not needs.terms:
             return ()
-        wanted = wanted_terms(index, needs)
-        lexical = lexical_scores(index, needs)
         looked_at = _best(lexical, index.windows.holding(needs.terms), LOOKED_AT)
         measured = [
-            (_raised(float(lexical[w]), e), w, e)
+            (_raised(float(lexical[w]), evidence), w, evidence)
             for w in looked_at
-            if (e := measure(index, needs, wanted, question.shape, int(index.starts[w]), int(index.ends[w]))).matched
+            if (evidence := reading.measure(*reading.rows_of(w))).matched
         ]
         measured.sort(key=lambda item: (-item[0], item[1]))
         return self._hits(measured, document, index)
@@ -75,21 +70,6 @@ class KeywordDetector:
         return tuple(hits)
 
 
-def wanted_terms(index: DocumentIndex, needs: Needs) -> NDArray[np.bool_]:
-    """The question's terms as a mask over the document's vocabulary."""
-    wanted = np.zeros(len(index.vocabulary), dtype=np.bool_)
-    wanted[list(needs.terms)] = True
-    return wanted
-
-
-def lexical_scores(index: DocumentIndex, needs: Needs) -> NDArray[np.float64]:
-    """BM25 of every window, with a share of its page's own BM25."""
-    scores = index.windows.scores(needs.query)
-    pages = index.by_page.scores(needs.query)
-    scores += PAGE_SHARE * pages[index.window_pages]
-    return scores
-
-
 def _best(scores: NDArray[np.float64], holding: NDArray[np.bool_], n: int) -> list[int]:
     # Which windows hold a term, not whose score is positive: in a document of a few windows BM25's idf is negative.
     among = np.flatnonzero(holding)
@@ -100,4 +80,4 @@ def _best(scores: NDArray[np.float64], holding: NDArray[np.bool_], n: int) -> li
 
 
 def _raised(lexical: float, e: Evidence) -> float:
-    return max(lexical, 0.1) * (1.0 + 0.5 * e.coverage + 0.5 * e.near + 0.25 * e.pairs + 0.1 * e.shape + 1.0 * e.phrase)
+    return max(lexical, 0.1) * (1.0 + 0.5 * e.coverage + 0.5 * e.near + 0.25 * e.pairs + 1.0 * e.phrase)

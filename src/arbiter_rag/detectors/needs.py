@@ -11,7 +11,10 @@ from arbiter_rag.contract import Keyword, ParsedQuestion
 from arbiter_rag.detectors.index import DocumentIndex
 
 MOST = 0.6
-"""A keyword of several terms counts from this share of them on (both of two, two of three); a name needs them all."""
+"""A keyword of several terms counts from this share of them on: both of two, two of three."""
+
+NAME_SHARE = 0.5
+"""A name counts, in part, from half of its terms on: documents shorten names ("Globex" for "Globex Corporation")."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,7 @@ class Need:
 
     def _held(self, ids: tuple[int, ...], present: Set[int]) -> float:
         share = sum([i in present for i in ids]) / len(ids)
-        return share if share >= (1.0 if self.is_name else MOST) else 0.0
+        return share if share >= (NAME_SHARE if self.is_name else MOST) else 0.0
 
 
 class Needs:
@@ -73,7 +76,7 @@ class Needs:
         needs: One a concept.
         query: Weighted term ids for BM25.
         phrases: The user's quoted phrases as term ids.
-        pairs: Terms that are neighbours in the question.
+        pairs: Terms that are neighbours in the question (below 0: not in the document).
         terms: Every term id that any variant asks for.
         mass: The whole question's mass; 0 when it has no keyword.
     """
@@ -150,10 +153,13 @@ def _rarity(ids: tuple[int, ...], index: DocumentIndex) -> float:
 
 
 def _pairs(question: ParsedQuestion, index: DocumentIndex) -> frozenset[tuple[int, int]]:
-    """Terms that stand side by side in the question ("path length"), function words left out."""
+    """Terms that stand side by side in the question ("path length"), function words left out.
+
+    A term that does not occur in the document is a number below 0 of its own, so that its pairs are asked for too.
+    """
     kept = [
-        index.vocabulary.get(t.term, -1)
-        for t in index.analyzer.tokens(question.text[:2000])
+        index.vocabulary.get(t.term, -1 - at)
+        for at, t in enumerate(index.analyzer.tokens(question.text[:2000]))
         if not index.analyzer.is_stop(t.term) and not index.analyzer.is_stop(t.surface)
     ]
-    return frozenset((a, b) for a, b in pairwise(kept) if a >= 0 and b >= 0 and a != b)
+    return frozenset((a, b) for a, b in pairwise(kept) if a != b)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from arbiter_rag.contract import Hit, ParsedQuestion, SectionHint
 from arbiter_rag.detectors.index import DocumentIndex, index_of
-from arbiter_rag.detectors.needs import Needs, needs_of
+from arbiter_rag.detectors.needs import Needs
+from arbiter_rag.detectors.reading import reading_of
 from arbiter_rag.document import ParsedDocument
 
 
@@ -53,7 +54,7 @@ class TocDetector:
         found: dict[int, tuple[float, tuple[str, ...], str]] = {}
         for position in _numbered(question.sections, index):
             found[position] = (4.0, (document.sections[position].number,), "section number named in the question")
-        for position, score, matched, note in self._by_title(needs_of(question, index), index):
+        for position, score, matched, note in self._by_title(reading_of(question, document).needs, index):
             if score > found.get(position, (0.0,))[0]:
                 found[position] = (score, matched, note)
         best = sorted(found.items(), key=lambda item: (-item[1][0], item[0]))[: self.limit]

@@ -20,7 +20,8 @@ _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th|er|e|ère|ème|º|ª|o|a|te[nrs]?|de|�
 _CLITICS = frozenset({"fr", "pt"})
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;¿¡«»„“”‘\"(\n]|(?<!\w)')\s*$")
 _ASKING = re.compile(r"[^.!?。！？\n]*(?:[.!](?=\w)[^.!?。！？\n]*)*[?？]")
-_CODE_OF_CASE = re.compile(r"[a-z]{1,2}\d+|\d+[a-z]+\d*")
+# "e4", "top-3", "13h55", "Figure 2", "March 31": a position, a count, a time, a place in a list; "ISO 9001" is a name.
+_COUNTED = re.compile(r"[a-z][a-z-]*\d+|\d+[a-z]+\d*|[^\W\d_][a-zà-ÿа-я]+\.? \d+(?:[.,]\d+)*")
 # Abbreviations of units, currencies, periods and measures: a text that means the same may well spell them out, so their
 # absence from a document tells nothing. Names of organisations and laws are not among them.
 _GENERAL_ABBREVIATIONS = frozenset(
@@ -162,7 +163,7 @@ def _spaced(text: str, words: list[_Word], table: Table, language: str) -> list[
 
 def _telling(surface: str) -> bool:
     """Whether the absence of this name from a document says something about the document."""
-    return surface not in _GENERAL_ABBREVIATIONS and _CODE_OF_CASE.fullmatch(surface) is None
+    return surface not in _GENERAL_ABBREVIATIONS and _COUNTED.fullmatch(surface) is None
 
 
 def _asked(start: int, asking: list[tuple[int, int]]) -> bool:
