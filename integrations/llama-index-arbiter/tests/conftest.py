@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from arbiter_rag import samples
-from arbiter_rag.testing import ScriptedServer, answering
 from llama_index.core.schema import NodeWithScore, TextNode
 from llama_scenes import TEXTS, VERDICTS, WAYS, MakeLLM, by_text
+
+from arbiter_rag import samples
+from arbiter_rag.testing import ScriptedServer, answering
 
 
 @pytest.fixture(params=list(WAYS))

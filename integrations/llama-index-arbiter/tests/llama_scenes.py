@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from arbiter_rag.testing import ScriptedServer
 from llama_index.core.llms import LLM
 from llama_index.llms.openai import OpenAI
 from llama_index.llms.openai_like import OpenAILike
+
+from arbiter_rag.testing import ScriptedServer
 
 QUESTION = "What is the deductible for water damage?"
 TEXTS = {

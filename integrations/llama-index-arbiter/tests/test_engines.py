@@ -8,17 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from arbiter_rag.testing import ScriptedServer, answering, candidates_in
 from llama_index.core import MockEmbedding, VectorStoreIndex, get_response_synthesizer
-from llama_index.core.chat_engine import ContextChatEngine, CondensePlusContextChatEngine
+from llama_index.core.chat_engine import CondensePlusContextChatEngine, ContextChatEngine
 from llama_index.core.llms import LLM
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import NodeWithScore
 from llama_index.core.tools import RetrieverTool
+from llama_scenes import QUESTION, TEXTS, VERDICTS, MakeLLM, by_text
+
+from arbiter_rag.testing import ScriptedServer, answering, candidates_in
 from llama_index.postprocessor.arbiter import ArbiterNodePostprocessor
 from llama_index.retrievers.arbiter import ArbiterRetriever
-from llama_scenes import QUESTION, TEXTS, VERDICTS, MakeLLM, by_text
 
 ANSWER = "It is 500 EUR."
 
@@ -106,7 +107,12 @@ async def test_retriever_tool(scene: Scene) -> None:
         scene.index.as_retriever(similarity_top_k=4), node_postprocessors=[ArbiterNodePostprocessor(scene.llm)]
     )
     judged = RetrieverTool.from_defaults(ArbiterRetriever([scene.index.as_retriever(similarity_top_k=4)], scene.llm))
-    for output in (tool.call(QUESTION), await tool.acall(QUESTION), judged.call(QUESTION), await judged.acall(QUESTION)):
+    for output in (
+        tool.call(QUESTION),
+        await tool.acall(QUESTION),
+        judged.call(QUESTION),
+        await judged.acall(QUESTION),
+    ):
         assert TEXTS["answer"] in str(output)
         assert TEXTS["office"] not in str(output)
         assert "scripted primary" not in str(output)
@@ -120,7 +126,9 @@ async def test_not_found_leaves_the_tangential_passages_out(absent: Scene) -> No
     for response in (engine.query(QUESTION), await engine.aquery(QUESTION)):
         assert response.source_nodes == []
     assert TEXTS["fire"] not in absent.synthesis()
-    result = post.postprocess_result(absent.index.as_retriever(similarity_top_k=4).retrieve(QUESTION), query_str=QUESTION)
+    result = post.postprocess_result(
+        absent.index.as_retriever(similarity_top_k=4).retrieve(QUESTION), query_str=QUESTION
+    )
     assert result.not_found
     assert result.not_found_reason
 

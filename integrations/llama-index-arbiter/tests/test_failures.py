@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import httpx
 import pytest
+from llama_index.core.schema import NodeWithScore
+from llama_scenes import QUESTION, MakeLLM, native
+
 from arbiter_rag import ConfigurationError, JudgeError, RetrievalResult
 from arbiter_rag.testing import Reply, ScriptedServer
-from llama_index.core.schema import NodeWithScore
 from llama_index.postprocessor.arbiter import ArbiterNodePostprocessor
 from llama_index.postprocessor.arbiter.failures import arbiter_error
-
-from llama_scenes import QUESTION, MakeLLM, native
 
 
 def made(name: str, *bases: type[Exception], said: str = "said so", **attributes: object) -> Exception:
@@ -37,7 +35,6 @@ class _Attempt:
     ("error", "kind"),
     [
         (TimeoutError(), "timeout"),
-        (asyncio.TimeoutError(), "timeout"),
         (httpx.ReadTimeout("slow"), "timeout"),
         (httpx.ConnectError("refused"), "connection"),
         (httpx.RemoteProtocolError("gone"), "connection"),
@@ -106,7 +103,9 @@ async def both_forms(llm_post: ArbiterNodePostprocessor, nodes: list[NodeWithSco
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404])
-async def test_a_wrong_key_or_model_raises_over_http(make_llm: MakeLLM, nodes: list[NodeWithScore], status: int) -> None:
+async def test_a_wrong_key_or_model_raises_over_http(
+    make_llm: MakeLLM, nodes: list[NodeWithScore], status: int
+) -> None:
     with ScriptedServer(lambda _: Reply("no", status=status)) as server:
         post = ArbiterNodePostprocessor(make_llm(server))
         with pytest.raises(ConfigurationError):

@@ -8,18 +8,19 @@ import threading
 from typing import Any
 
 import pytest
-from arbiter_rag.prompt import plain_instructions, reply_schema
-from arbiter_rag.testing import Reply, ScriptedServer
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse, LLMMetadata
 from llama_index.core.llms import CustomLLM, MockLLM
 from llama_index.core.llms.callbacks import llm_completion_callback
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.schema import NodeWithScore
 from llama_index.llms.openai import OpenAI
-from llama_index.postprocessor.arbiter import ArbiterNodePostprocessor, LlamaIndexJudge
-from llama_index.postprocessor.arbiter.judge import way_of
 from llama_scenes import QUESTION, WAYS, MakeLLM, calling, native, plain
 from pydantic import BaseModel, PrivateAttr
+
+from arbiter_rag.prompt import plain_instructions, reply_schema
+from arbiter_rag.testing import Reply, ScriptedServer
+from llama_index.postprocessor.arbiter import ArbiterNodePostprocessor, LlamaIndexJudge
+from llama_index.postprocessor.arbiter.judge import way_of
 
 IDS = {"answer", "scope", "fire", "office"}
 
@@ -63,7 +64,9 @@ def test_native_output_carries_the_static_schema(server: ScriptedServer, nodes: 
     assert format_["json_schema"]["strict"] is True
 
 
-def test_the_tool_is_forced_and_single_and_its_schema_strict(server: ScriptedServer, nodes: list[NodeWithScore]) -> None:
+def test_the_tool_is_forced_and_single_and_its_schema_strict(
+    server: ScriptedServer, nodes: list[NodeWithScore]
+) -> None:
     ArbiterNodePostprocessor(calling(server)).postprocess_nodes(nodes, query_str=QUESTION)
     body = server.requests[0].body
     assert body["tool_choice"] == "required"
@@ -123,11 +126,15 @@ def test_a_right_reply_in_two_tool_calls_is_read_once(nodes: list[NodeWithScore]
         return Reply(None, tool_calls=given)
 
     with ScriptedServer(script) as server:
-        out = ArbiterNodePostprocessor(calling(server), on_not_found="keep").postprocess_nodes(nodes, query_str=QUESTION)
+        out = ArbiterNodePostprocessor(calling(server), on_not_found="keep").postprocess_nodes(
+            nodes, query_str=QUESTION
+        )
     assert sorted(n.node_id for n in out) == sorted(IDS)
 
 
-def test_a_reply_cut_short_is_told(make_llm: MakeLLM, nodes: list[NodeWithScore], caplog: pytest.LogCaptureFixture) -> None:
+def test_a_reply_cut_short_is_told(
+    make_llm: MakeLLM, nodes: list[NodeWithScore], caplog: pytest.LogCaptureFixture
+) -> None:
     def script(request: Any) -> Reply:
         shown = json.loads(request.body["messages"][1]["content"])["candidates"]
         row = {"candidate_id": shown[0]["candidate_id"], "reason": "r", "role": "tangential", "quote": None}
@@ -216,7 +223,9 @@ class OldCaller(FunctionCallingLLM):
         rows = [{"candidate_id": c["candidate_id"], "reason": "r", "role": "tangential", "quote": None} for c in shown]
         call = {"type": "tool_use", "id": "1", "name": "arbiter_output", "input": {"rankings": rows, "conflicts": []}}
         raw = {"usage": {"input_tokens": 7, "output_tokens": 3}, "stop_reason": "tool_use"}
-        return ChatResponse(message=ChatMessage(role="assistant", content="", additional_kwargs={"tool_calls": [call]}), raw=raw)
+        return ChatResponse(
+            message=ChatMessage(role="assistant", content="", additional_kwargs={"tool_calls": [call]}), raw=raw
+        )
 
     async def achat(self, messages: Any, **kwargs: Any) -> ChatResponse:
         return self.chat(messages, **kwargs)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
-from arbiter_rag import RuleJudge
 from llama_index.core import VectorStoreIndex
 from llama_index.core.embeddings import MockEmbedding
 from llama_index.core.node_parser import SentenceWindowNodeParser
@@ -15,8 +16,10 @@ from llama_index.core.postprocessor import (
 )
 from llama_index.core.schema import Document, NodeRelationship, NodeWithScore, RelatedNodeInfo
 from llama_index.core.storage.docstore import SimpleDocumentStore
-from llama_index.postprocessor.arbiter import ArbiterNodePostprocessor
 from llama_scenes import QUESTION, TEXTS
+
+from arbiter_rag import RuleJudge
+from llama_index.postprocessor.arbiter import ArbiterNodePostprocessor
 
 
 def run(nodes: list[NodeWithScore], *chain: object) -> list[NodeWithScore]:
@@ -70,7 +73,7 @@ def test_metadata_replacement(arbiter: ArbiterNodePostprocessor) -> None:
 
 
 def test_prev_next(arbiter: ArbiterNodePostprocessor, nodes: list[NodeWithScore]) -> None:
-    for one, two in zip(nodes, nodes[1:], strict=False):
+    for one, two in pairwise(nodes):
         one.node.relationships[NodeRelationship.NEXT] = RelatedNodeInfo(node_id=two.node_id)
         two.node.relationships[NodeRelationship.PREVIOUS] = RelatedNodeInfo(node_id=one.node_id)
     store = SimpleDocumentStore()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from llama_index.postprocessor.arbiter.places import Place, place_of
 
 

@@ -6,11 +6,10 @@ import asyncio
 import json
 import logging
 import pickle
+from pathlib import Path
 from typing import Any
 
 import pytest
-from arbiter_rag import ConfigurationError, RuleJudge
-from arbiter_rag.testing import Reply, ScriptedJudge, ScriptedServer, answering
 from llama_index.core import Settings
 from llama_index.core.callbacks import CallbackManager, CBEventType, EventPayload, LlamaDebugHandler
 from llama_index.core.indices.query.schema import QueryBundle
@@ -30,8 +29,13 @@ from llama_index.core.schema import (
     RelatedNodeInfo,
     TextNode,
 )
-from llama_index.postprocessor.arbiter import ArbiterNodePostprocessor, ArbiterResultEvent
 from llama_scenes import QUESTION, TEXTS, by_text, calling, native
+from pydantic import Field
+
+from arbiter_rag import ConfigurationError, RuleJudge
+from arbiter_rag.audit import AuditLog
+from arbiter_rag.testing import Reply, ScriptedJudge, ScriptedServer, answering
+from llama_index.postprocessor.arbiter import ArbiterNodePostprocessor, ArbiterResultEvent
 
 KEYS = {
     "arbiter_role", "arbiter_reason", "arbiter_rank", "arbiter_methods", "arbiter_matched_keywords", "arbiter_quote",
@@ -43,7 +47,7 @@ KEYS = {
 class Heard(BaseEventHandler):
     """Every event in order."""
 
-    events: list[Any] = []
+    events: list[Any] = Field(default_factory=list)
 
     @classmethod
     def class_name(cls) -> str:
@@ -69,7 +73,9 @@ def rules(**settings: Any) -> ArbiterNodePostprocessor:
 # --- nodes ------------------------------------------------------------------------------------------------------
 
 
-def test_verdicts_stand_in_flat_metadata_hidden_from_prompts(server: ScriptedServer, nodes: list[NodeWithScore]) -> None:
+def test_verdicts_stand_in_flat_metadata_hidden_from_prompts(
+    server: ScriptedServer, nodes: list[NodeWithScore]
+) -> None:
     best = ArbiterNodePostprocessor(native(server)).postprocess_nodes(nodes, query_str=QUESTION)[0]
     assert {k for k in best.metadata if k.startswith("arbiter_")} == KEYS
     assert best.metadata["arbiter_role"] == "primary"
@@ -115,7 +121,9 @@ def test_ids_text_relationships_and_class_are_kept(nodes: list[NodeWithScore]) -
     assert type(best.node) is TextNode
 
 
-def test_scores_are_floats_that_fall_with_rank_within_role_bands(server: ScriptedServer, nodes: list[NodeWithScore]) -> None:
+def test_scores_are_floats_that_fall_with_rank_within_role_bands(
+    server: ScriptedServer, nodes: list[NodeWithScore]
+) -> None:
     out = ArbiterNodePostprocessor(native(server)).postprocess_nodes(nodes, query_str=QUESTION)
     scores = [n.score for n in out]
     assert all(type(s) is float for s in scores)
@@ -126,9 +134,15 @@ def test_scores_are_floats_that_fall_with_rank_within_role_bands(server: Scripte
 
 
 def test_all_nodes_are_judged_and_top_n_bounds_what_comes_out(nodes: list[NodeWithScore]) -> None:
-    judge = ScriptedJudge(lambda b: {"rankings": [{"candidate_id": c.candidate_id, "reason": "r", "role": "tangential"} for c in b.candidates]})
+    judge = ScriptedJudge(
+        lambda b: {
+            "rankings": [{"candidate_id": c.candidate_id, "reason": "r", "role": "tangential"} for c in b.candidates]
+        }
+    )
     many = [NodeWithScore(node=TextNode(id_=f"n{i}", text=f"Text number {i} about the deductible.")) for i in range(60)]
-    out = ArbiterNodePostprocessor(judge=judge, top_n=7, on_not_found="keep").postprocess_nodes(many, query_str=QUESTION)
+    out = ArbiterNodePostprocessor(judge=judge, top_n=7, on_not_found="keep").postprocess_nodes(
+        many, query_str=QUESTION
+    )
     assert len(out) == 7
     assert len(judge.briefs[0].candidates) == 60
 
@@ -148,7 +162,10 @@ def test_nodes_with_one_text_and_different_ids_are_different_candidates() -> Non
 
 def test_section_page_and_document_reach_the_judge() -> None:
     given = [
-        TextNode(text=TEXTS["answer"], metadata={"file_path": f"/x/policy_{year}.pdf", "header_path": "/Premium/Deductible/", "page": 2})
+        TextNode(
+            text=TEXTS["answer"],
+            metadata={"file_path": f"/x/policy_{year}.pdf", "header_path": "/Premium/Deductible/", "page": 2},
+        )
         for year in (2023, 2024)
     ]
     judge = ScriptedJudge({"rankings": []})
@@ -174,7 +191,9 @@ def test_metadata_mode_judges_metadata_as_text() -> None:
 def test_images_are_passed_through_behind_the_others_whatever_roles_and_top_n(nodes: list[NodeWithScore]) -> None:
     images = [NodeWithScore(node=ImageNode(id_=f"img{i}", image_path=f"{i}.png"), score=0.9) for i in range(2)]
     media = NodeWithScore(node=Node(id_="media", image_resource=MediaResource(data=b"x", mimetype="image/png")))
-    out = rules(top_n=1, roles=("primary",)).postprocess_nodes([images[0], *nodes, images[1], media], query_str=QUESTION)
+    out = rules(top_n=1, roles=("primary",)).postprocess_nodes(
+        [images[0], *nodes, images[1], media], query_str=QUESTION
+    )
     assert [n.node_id for n in out] == ["answer", "img0", "img1", "media"]
     assert [type(n.node) for n in out[1:]] == [ImageNode, ImageNode, Node]
     assert [n.metadata["arbiter_role"] for n in out[1:]] == ["unjudged"] * 3
@@ -202,7 +221,9 @@ def test_a_captioned_image_a_document_and_an_index_node_are_judged_by_their_text
         Document(id_="document", text=TEXTS["scope"]),
         IndexNode(id_="index", text=TEXTS["fire"], index_id="x"),
     ]
-    out = rules(on_not_found="keep", top_n=9).postprocess_nodes([NodeWithScore(node=n) for n in given], query_str=QUESTION)
+    out = rules(on_not_found="keep", top_n=9).postprocess_nodes(
+        [NodeWithScore(node=n) for n in given], query_str=QUESTION
+    )
     assert out[0].node_id == "image"
     assert type(out[0].node) is ImageNode
     assert out[0].node.image_path == "a.png"
@@ -249,7 +270,9 @@ def test_roles_choose_what_comes_out(server: ScriptedServer, nodes: list[NodeWit
 # --- the framework's contracts ----------------------------------------------------------------------------------
 
 
-async def test_no_query_and_no_nodes(server: ScriptedServer, nodes: list[NodeWithScore], heard: list[BaseEvent]) -> None:
+async def test_no_query_and_no_nodes(
+    server: ScriptedServer, nodes: list[NodeWithScore], heard: list[BaseEvent]
+) -> None:
     post = ArbiterNodePostprocessor(native(server))
     with pytest.raises(ValueError, match="query"):
         post.postprocess_nodes(nodes)
@@ -310,11 +333,11 @@ def test_events_end_also_on_failure(nodes: list[NodeWithScore], heard: list[Base
     debug = LlamaDebugHandler(print_trace_on_end=False)
     with ScriptedServer(lambda _: Reply("no", status=401)) as server:
         post = ArbiterNodePostprocessor(native(server), callback_manager=CallbackManager([debug]))
+        call = (
+            post.postprocess_nodes if form == "sync" else lambda *a, **k: asyncio.run(post.apostprocess_nodes(*a, **k))
+        )
         with pytest.raises(ConfigurationError):
-            if form == "sync":
-                post.postprocess_nodes(nodes, query_str=QUESTION)
-            else:
-                asyncio.run(post.apostprocess_nodes(nodes, query_str=QUESTION))
+            call(nodes, query_str=QUESTION)
     end = next(e for e in heard if isinstance(e, ReRankEndEvent))
     assert end.nodes == []
     assert "ConfigurationError" in end.tags["arbiter_error"]
@@ -333,14 +356,21 @@ def test_prompts_class_name_and_settings(server: ScriptedServer, monkeypatch: py
         ArbiterNodePostprocessor(native(server), judge=RuleJudge())
 
 
-def test_round_trip_through_a_dict_keeps_settings_and_no_key(server: ScriptedServer, nodes: list[NodeWithScore]) -> None:
+def test_round_trip_through_a_dict_keeps_settings_and_no_key(
+    server: ScriptedServer, nodes: list[NodeWithScore]
+) -> None:
     llm = native(server, api_key="sk-secret")
     post = ArbiterNodePostprocessor(llm, top_n=2, roles=("primary", "supporting"), instructions="Look closely.")
     data = post.to_dict()
     assert "sk-secret" not in json.dumps(data)
     assert data["class_name"] == "ArbiterNodePostprocessor"
     again = ArbiterNodePostprocessor.from_dict(data, llm=llm)
-    assert (again.top_n, again.roles, again.instructions, again.llm) == (2, ("primary", "supporting"), "Look closely.", llm)
+    assert (again.top_n, again.roles, again.instructions, again.llm) == (
+        2,
+        ("primary", "supporting"),
+        "Look closely.",
+        llm,
+    )
     assert ArbiterNodePostprocessor.from_json(post.to_json(), llm=llm).to_dict() == data
     assert len(again.postprocess_nodes(nodes, query_str=QUESTION)) == 2
 
@@ -363,3 +393,21 @@ def test_pickling(server: ScriptedServer, nodes: list[NodeWithScore]) -> None:
     assert isinstance(pickle.loads(pickle.dumps(rules())).judge, RuleJudge)
     with pytest.raises(pickle.PicklingError, match="judge"):
         pickle.dumps(ArbiterNodePostprocessor(judge=ScriptedJudge(lambda b: {})))
+
+
+def test_decisions_are_recorded_exactly_as_sent(
+    server: ScriptedServer, nodes: list[NodeWithScore], tmp_path: Path
+) -> None:
+    log = AuditLog(tmp_path / "audit.jsonl")
+    post = ArbiterNodePostprocessor(native(server), audit=log)
+    best = post.postprocess_nodes(nodes, query_str=QUESTION)[0]
+    again = ArbiterNodePostprocessor.from_dict(json.loads(post.to_json()), llm=post.llm)
+    assert again.postprocess_nodes(nodes, query_str=QUESTION)[0].metadata["arbiter_record_id"]
+    assert pickle.loads(pickle.dumps(post)).audit.path == log.path
+    assert best.metadata["arbiter_record_id"]
+    assert log.verify().ok
+    first, _ = log.records()
+    sent = [m["content"] for m in server.requests[0].body["messages"]]
+    assert [first.request.system, first.request.user] == sent
+    assert first.request.parameters["way"] in ("schema", "tool")
+    assert first.request.model == "gpt-4o-mini"

@@ -9,17 +9,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from arbiter_rag import ConfigurationError, DocumentError, Lexicon, ParsedDocument, RuleJudge
-from arbiter_rag.testing import Reply, ScriptedJudge, ScriptedServer, answering
 from llama_index.core import MockEmbedding, SummaryIndex, VectorStoreIndex
 from llama_index.core.instrumentation import get_dispatcher
 from llama_index.core.instrumentation.event_handlers import BaseEventHandler
 from llama_index.core.instrumentation.events.retrieval import RetrievalEndEvent, RetrievalStartEvent
 from llama_index.core.retrievers import BaseRetriever, QueryFusionRetriever
 from llama_index.core.schema import ImageNode, MetadataMode, NodeWithScore, QueryBundle, TextNode
+from llama_scenes import QUESTION, TEXTS, MakeLLM, native
+from pydantic import Field
+
+from arbiter_rag import ConfigurationError, DocumentError, Lexicon, ParsedDocument, RuleJudge
+from arbiter_rag.audit import AuditLog
+from arbiter_rag.testing import Reply, ScriptedJudge, ScriptedServer, answering
 from llama_index.postprocessor.arbiter import ArbiterResultEvent
 from llama_index.retrievers.arbiter import ArbiterRetriever, EmbeddingRetriever, KeywordRetriever, TocRetriever
-from llama_scenes import QUESTION, TEXTS, MakeLLM, native
 
 ABSENT = "Who won the chess tournament in Reykjavik?"
 
@@ -106,7 +109,9 @@ def test_several_documents_a_lexicon_and_frames(policy: Path) -> None:
 def test_texts_come_out_once(policy: Path) -> None:
     everything = {"roles": ("primary", "supporting", "tangential", "unjudged"), "top_n": 50, "max_candidates": 30}
     judge = ScriptedJudge(
-        lambda b: {"rankings": [{"candidate_id": c.candidate_id, "reason": "r", "role": "supporting"} for c in b.candidates]}
+        lambda b: {
+            "rankings": [{"candidate_id": c.candidate_id, "reason": "r", "role": "supporting"} for c in b.candidates]
+        }
     )
     found = ArbiterRetriever.from_pdf(policy, judge=judge, **everything).retrieve(QUESTION)
     texts = [n.text for n in found]
@@ -119,7 +124,10 @@ def test_an_embedding_model_joins_the_detectors(policy: Path) -> None:
     retriever = ArbiterRetriever.from_pdf(policy, judge=RuleJudge(), embed_model=MockEmbedding(embed_dim=8))
     plan = retriever.retrieve_result("Why is that so?").plan
     assert any(s.detector == "embedding" and s.run for s in plan.steps)
-    assert not any(s.detector == "embedding" and s.run for s in ArbiterRetriever.from_pdf(policy, judge=RuleJudge()).retrieve_result("Why is that so?").plan.steps)
+    assert not any(
+        s.detector == "embedding" and s.run
+        for s in ArbiterRetriever.from_pdf(policy, judge=RuleJudge()).retrieve_result("Why is that so?").plan.steps
+    )
 
 
 def test_what_cannot_be_meant_is_refused(policy: Path, tmp_path: Path) -> None:
@@ -188,7 +196,9 @@ async def test_retrievers_run_at_once_in_async_and_their_nodes_stay_unchanged() 
 def test_incoming_order_is_rank_fusion_and_images_pass_through() -> None:
     image = NodeWithScore(node=ImageNode(id_="img", image_path="a.png"), score=1.0)
     seen = ScriptedJudge({"rankings": []})
-    retriever = ArbiterRetriever({"a": Fixed([image, *given("fire", "answer")]), "b": Fixed(given("answer"))}, judge=seen, top_n=1)
+    retriever = ArbiterRetriever(
+        {"a": Fixed([image, *given("fire", "answer")]), "b": Fixed(given("answer"))}, judge=seen, top_n=1
+    )
     found = retriever.retrieve(QUESTION)
     ranks = {c.original_id: c.incoming_rank for c in seen.briefs[0].candidates}
     assert ranks == {"answer": 1, "fire": 2}
@@ -209,7 +219,9 @@ def test_in_place_of_query_fusion_on_its_own_inputs(server: ScriptedServer) -> N
     indices = [VectorStoreIndex(texts[:2], embed_model=embed), VectorStoreIndex(texts[1:], embed_model=embed)]
     proposers = [i.as_retriever(similarity_top_k=4) for i in indices]
     proposers.append(SummaryIndex(texts).as_retriever())
-    fused = QueryFusionRetriever(proposers, llm=llm, num_queries=1, use_async=False, similarity_top_k=4).retrieve(QUESTION)
+    fused = QueryFusionRetriever(proposers, llm=llm, num_queries=1, use_async=False, similarity_top_k=4).retrieve(
+        QUESTION
+    )
     judged = ArbiterRetriever(proposers, llm).retrieve(QUESTION)
     assert server.count() == 1
     assert {n.node_id for n in judged} <= {n.node_id for n in fused}
@@ -223,7 +235,7 @@ def test_in_place_of_query_fusion_on_its_own_inputs(server: ScriptedServer) -> N
 class Heard(BaseEventHandler):
     """Every event in order."""
 
-    events: list[Any] = []
+    events: list[Any] = Field(default_factory=list)
 
     def handle(self, event: Any, **kwargs: Any) -> None:
         self.events.append(event)
@@ -238,7 +250,11 @@ def test_events_end_also_on_failure(policy: Path, form: str) -> None:
             handler.events.clear()
             with ScriptedServer(answering() if status == 200 else (lambda _: Reply("no", status=401))) as server:
                 retriever = ArbiterRetriever.from_pdf(policy, native(server))
-                call = (lambda r=retriever: r.retrieve(QUESTION)) if form == "sync" else (lambda r=retriever: asyncio.run(r.aretrieve(QUESTION)))
+                call = (
+                    (lambda r=retriever: r.retrieve(QUESTION))
+                    if form == "sync"
+                    else (lambda r=retriever: asyncio.run(r.aretrieve(QUESTION)))
+                )
                 if status == 401:
                     with pytest.raises(ConfigurationError):
                         call()
@@ -305,3 +321,10 @@ def test_detectors_in_somebody_elses_fusion_and_then_judged(policy: Path, server
     assert 0 < len(fusion.retrieve(QUESTION)) <= 6
     merged = ArbiterRetriever(proposers, judge=RuleJudge()).retrieve(QUESTION)
     assert any(n.metadata["arbiter_methods"] == ["toc", "keyword"] for n in merged)
+
+
+def test_decisions_are_recorded(policy: Path, tmp_path: Path) -> None:
+    log = AuditLog(tmp_path / "audit.jsonl")
+    found = ArbiterRetriever.from_pdf(policy, judge=RuleJudge(), audit=log).retrieve(QUESTION)
+    assert found[0].metadata["arbiter_record_id"]
+    assert log.verify().ok

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from arbiter_rag import Arbiter, ConfigurationError, InputError, RetrievalResult, RuleJudge
-from arbiter_rag.judges.base import Judge
 from llama_index.core.bridge.pydantic import Field, field_serializer, field_validator
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.llms import LLM
@@ -16,6 +14,9 @@ from llama_index.core.prompts.mixin import PromptDictType
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
 from llama_index.core.settings import Settings
 
+from arbiter_rag import Arbiter, ConfigurationError, InputError, RetrievalResult, RuleJudge
+from arbiter_rag.audit import AuditLog
+from arbiter_rag.judges.base import Judge
 from llama_index.postprocessor.arbiter.events import announce, reranking
 from llama_index.postprocessor.arbiter.judge import LlamaIndexJudge
 from llama_index.postprocessor.arbiter.nodes import ROLES, OnNotFound, Pool, Roles, roles_of
@@ -81,6 +82,7 @@ class ArbiterNodePostprocessor(BaseNodePostprocessor):
         max_prompt_tokens: Budget of the judge's prompt; snippets shrink before a node is cut, cut ones are listed.
         on_error: When the LLM fails: decide by rules and say so (`arbiter_status` is `degraded`), or raise.
         on_unverified: What becomes of a primary whose quote does not stand in its node.
+        audit: Where each decision is recorded; its id stands in `arbiter_record_id`.
 
     Example:
         >>> index.as_query_engine(similarity_top_k=10, node_postprocessors=[ArbiterNodePostprocessor(top_n=5)])
@@ -97,6 +99,7 @@ class ArbiterNodePostprocessor(BaseNodePostprocessor):
     max_prompt_tokens: int = Field(default=16_000, ge=1)
     on_error: Literal["fallback", "raise"] = "fallback"
     on_unverified: Literal["demote", "flag", "discard"] = "demote"
+    audit: AuditLog | None = Field(default=None, description="Where each decision is recorded.")
 
     def __init__(
         self,
@@ -112,28 +115,29 @@ class ArbiterNodePostprocessor(BaseNodePostprocessor):
         max_prompt_tokens: int = 16_000,
         on_error: Literal["fallback", "raise"] = "fallback",
         on_unverified: Literal["demote", "flag", "discard"] = "demote",
+        audit: AuditLog | Mapping[str, Any] | None = None,
         callback_manager: CallbackManager | None = None,
     ) -> None:
-        if llm is not None and isinstance(judge, str):
-            judge = None  # from_dict(data, llm=...): the name of another judge was written down
+        if llm is not None and judge is not None and not isinstance(judge, str):
+            judge_of(llm, judge)  # refuses both
         if llm is None and judge is None:
             llm = default_llm()
-        elif llm is not None and judge is not None:
-            judge_of(llm, judge)
-        super().__init__(
-            llm=llm,
-            judge=judge,
-            top_n=top_n,
-            roles=roles_of(roles),
-            on_not_found=on_not_found,
-            expose_metadata=expose_metadata,
-            metadata_mode=metadata_mode,
-            instructions=instructions,
-            max_prompt_tokens=max_prompt_tokens,
-            on_error=on_error,
-            on_unverified=on_unverified,
-            callback_manager=callback_manager or CallbackManager(),
-        )
+        settings: dict[str, Any] = {
+            "llm": llm,
+            "judge": judge if llm is None else None,  # from_dict(data, llm=...): a name was written down, of another
+            "top_n": top_n,
+            "roles": roles_of(roles),
+            "on_not_found": on_not_found,
+            "expose_metadata": expose_metadata,
+            "metadata_mode": metadata_mode,
+            "instructions": instructions,
+            "max_prompt_tokens": max_prompt_tokens,
+            "on_error": on_error,
+            "on_unverified": on_unverified,
+            "audit": AuditLog(**audit) if isinstance(audit, Mapping) else audit,
+            "callback_manager": callback_manager or CallbackManager(),
+        }
+        super().__init__(**settings)
 
     @field_validator("judge", mode="before")
     @classmethod
@@ -147,6 +151,10 @@ class ArbiterNodePostprocessor(BaseNodePostprocessor):
     @field_serializer("judge")
     def _judge_by_name(self, judge: Any) -> str | None:
         return None if judge is None else str(judge.name)
+
+    @field_serializer("audit")
+    def _audit_by_path(self, audit: AuditLog | None) -> dict[str, Any] | None:
+        return None if audit is None else {"path": str(audit.path), "redact": audit.redact, "fsync": audit.fsync}
 
     @classmethod
     def class_name(cls) -> str:
@@ -229,6 +237,7 @@ class ArbiterNodePostprocessor(BaseNodePostprocessor):
             max_prompt_tokens=self.max_prompt_tokens,
             on_error=self.on_error,
             on_unverified=self.on_unverified,
+            audit=self.audit,
         )
 
     def _model_name(self) -> str:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
-from arbiter_rag.contract import RetrievalResult
 from llama_index.core.callbacks import CallbackManager, CBEventType, EventPayload
-from llama_index.core.instrumentation import get_dispatcher
+from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]  # re-exported without saying so
 from llama_index.core.instrumentation.events import BaseEvent
 from llama_index.core.instrumentation.events.rerank import ReRankEndEvent, ReRankStartEvent
 from llama_index.core.schema import NodeWithScore, QueryBundle
+
+from arbiter_rag.contract import RetrievalResult
 
 log = logging.getLogger(__name__)
 dispatcher = get_dispatcher(__name__)
@@ -54,7 +56,7 @@ def reranking(
     """Start and end events and the legacy callback, ended also when the reranking fails."""
     told = Reranking()
     dispatcher.event(ReRankStartEvent(query=query, nodes=list(nodes), top_n=top_n, model_name=model))
-    payload = {
+    payload: dict[str, Any] = {
         EventPayload.NODES: list(nodes),
         EventPayload.MODEL_NAME: model,
         EventPayload.QUERY_STR: query.query_str,

@@ -9,10 +9,6 @@ from dataclasses import dataclass
 from inspect import unwrap
 from typing import Any, Literal
 
-from arbiter_rag.contract import Brief
-from arbiter_rag.errors import JudgeError
-from arbiter_rag.judges.base import JudgeReply
-from arbiter_rag.prompt import SCHEMA_NAME, plain_instructions, reply_schema, system_prompt, user_prompt
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, MessageRole
 from llama_index.core.llms import LLM, CustomLLM
 from llama_index.core.llms.function_calling import FunctionCallingLLM
@@ -21,6 +17,10 @@ from llama_index.core.tools import FunctionTool, ToolMetadata
 from llama_index.core.types import PydanticProgramMode
 from pydantic import BaseModel, ConfigDict, Field
 
+from arbiter_rag.contract import Brief
+from arbiter_rag.errors import JudgeError
+from arbiter_rag.judges.base import JudgeReply
+from arbiter_rag.prompt import SCHEMA_NAME, plain_instructions, reply_schema, system_prompt, user_prompt
 from llama_index.postprocessor.arbiter.failures import arbiter_error
 
 log = logging.getLogger(__name__)
@@ -28,6 +28,7 @@ log = logging.getLogger(__name__)
 Way = Literal["schema", "tool", "text"]
 """How the reply's form is asked for: native structured output, a function call, or in words."""
 
+_SETTINGS = ("temperature", "top_p", "max_tokens", "reasoning_effort")
 _OUTPUT_BASE, _OUTPUT_PER_CANDIDATE = 300, 60
 _CUT_SHORT = ("length", "max_tokens", "max_output_tokens", "FinishReason.MAX_TOKENS", "MAX_TOKENS")
 _FILTERED = ("content_filter", "refusal", "SAFETY", "FinishReason.SAFETY")
@@ -134,22 +135,30 @@ class LlamaIndexJudge:
     def _where(self) -> str:
         return f"The LLM {self.name}"
 
-    def _asked(self, brief: Brief) -> _Asked:
+    def request(self, brief: Brief) -> dict[str, Any]:
+        """What this judge asks: the turns exactly as sent, the way, and the LLM's settings that bear on a reply."""
         way = self._way or way_of(self.llm)
         system = system_prompt(brief)
-        if way != "schema":
-            # A model that is offered a tool may answer in words all the same.
-            system = f"{system}\n\n{plain_instructions()}" if way == "text" else system
-        role = self.llm.metadata.system_role
-        messages = [
-            ChatMessage(role=role, content=system),
-            ChatMessage(role=MessageRole.USER, content=user_prompt(brief)),
-        ]
+        if way == "text":
+            system = f"{system}\n\n{plain_instructions()}"
+        turns = [(self.llm.metadata.system_role.value, system), (MessageRole.USER.value, user_prompt(brief))]
+        settings = {name: value for name in _SETTINGS if (value := getattr(self.llm, name, None)) is not None}
+        return {
+            "model": model_name(self.llm),
+            "way": way,
+            **settings,
+            **self._limit(len(brief.candidates)),
+            "messages": [{"role": role, "content": content} for role, content in turns],
+        }
+
+    def _asked(self, brief: Brief) -> _Asked:
+        request = self.request(brief)
+        messages = [ChatMessage(role=turn["role"], content=turn["content"]) for turn in request["messages"]]
         limit = self._limit(len(brief.candidates))
-        if way == "tool":
-            # Some LLMs append to the history they are given, so it is ours alone.
+        if request["way"] == "tool":
             return _Asked([_tool()], {"chat_history": messages, "tool_required": True, **limit})
-        return _Asked([], {"messages": messages, **(_schema_arguments(self.llm) if way == "schema" else {}), **limit})
+        schema = _schema_arguments(self.llm) if request["way"] == "schema" else {}
+        return _Asked([], {"messages": messages, **schema, **limit})
 
     def _limit(self, candidates: int) -> dict[str, Any]:
         """More room where the framework's default is too small for a reply; Anthropic's API demands a limit (512)."""
@@ -170,7 +179,11 @@ class LlamaIndexJudge:
 
         def failed(message: str, kind: str) -> JudgeError:
             return JudgeError(
-                f"{self._where()} {message}", kind=kind, prompt_tokens=prompt, completion_tokens=completion, raw=text or None
+                f"{self._where()} {message}",
+                kind=kind,
+                prompt_tokens=prompt,
+                completion_tokens=completion,
+                raw=text or None,
             )
 
         if refusal or (stopped in _FILTERED and not found):

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from llama_index.core.schema import BaseNode, ImageNode, MetadataMode, NodeWithScore
+
 from arbiter_rag.contract import Passage, RetrievalResult, RetrievedCandidate, Verdict, metadata_of
 from arbiter_rag.errors import InputError
 from arbiter_rag.fusion import reciprocal_rank_fusion
-from llama_index.core.schema import BaseNode, ImageNode, MetadataMode, NodeWithScore
-
 from llama_index.postprocessor.arbiter.places import Place, place_of
 
 Roles = tuple[Verdict, ...]
@@ -133,14 +133,16 @@ class Pool:
         kept = [c for c in result.emitted(roles, on_not_found) if c.original_id not in unseen][:top_n]
         kept += [c for c in result.unjudged if c.original_id in unseen]
         return [
-            verdict_node(self.by_id[c.original_id].node, c, result, expose=expose) for c in kept if c.original_id is not None
+            verdict_node(self.by_id[c.original_id].node, c, result, expose=expose)
+            for c in kept
+            if c.original_id is not None
         ]
 
 
 def verdict_node(
     node: BaseNode, candidate: RetrievedCandidate, result: RetrievalResult, *, expose: bool = False
 ) -> NodeWithScore:
-    """A copy of a node with its verdict in flat `arbiter_*` metadata, hidden from prompts and vectors unless exposed."""
+    """A copy of a node with its verdict in flat `arbiter_*` metadata, hidden from prompts and vectors by default."""
     return NodeWithScore(node=with_metadata(node, metadata_of(candidate, result), expose=expose), score=candidate.score)
 
 

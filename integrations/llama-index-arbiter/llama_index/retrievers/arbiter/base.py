@@ -7,17 +7,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, Self
 
-from arbiter_rag import Arbiter, InputError, Lexicon, ParsedDocument, RetrievalResult
-from arbiter_rag.judges.base import Judge
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.llms import LLM
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle
+
+from arbiter_rag import Arbiter, InputError, Lexicon, ParsedDocument, RetrievalResult
+from arbiter_rag.audit import AuditLog
+from arbiter_rag.judges.base import Judge
 from llama_index.postprocessor.arbiter.base import judge_of, question_of
 from llama_index.postprocessor.arbiter.events import announce
 from llama_index.postprocessor.arbiter.nodes import ROLES, OnNotFound, Pool, Roles, roles_of, verdict_node
-
 from llama_index.retrievers.arbiter.documents import Sources, node_of, opened
 from llama_index.retrievers.arbiter.embedder import LlamaIndexEmbedder
 from llama_index.retrievers.arbiter.events import EventfulRetriever
@@ -48,6 +49,7 @@ class ArbiterRetriever(EventfulRetriever):
         cache_dir: Where vectors may be kept; nothing is written without it.
         on_error: When the LLM fails: decide by rules and say so (`arbiter_status` is `degraded`), or raise.
         on_unverified: What becomes of a primary whose quote does not stand in its passage.
+        audit: Where each decision is recorded; its id stands in `arbiter_record_id`.
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class ArbiterRetriever(EventfulRetriever):
         cache_dir: str | Path | None = None,
         on_error: Literal["fallback", "raise"] = "fallback",
         on_unverified: Literal["demote", "flag", "discard"] = "demote",
+        audit: AuditLog | None = None,
         callback_manager: CallbackManager | None = None,
         objects: list[IndexNode] | None = None,
         object_map: dict[str, object] | None = None,
@@ -93,6 +96,7 @@ class ArbiterRetriever(EventfulRetriever):
             cache_dir=cache_dir,
             on_error=on_error,
             on_unverified=on_unverified,
+            audit=audit,
         )
         super().__init__(callback_manager=callback_manager, objects=objects, object_map=object_map)
 
@@ -115,6 +119,7 @@ class ArbiterRetriever(EventfulRetriever):
         cache_dir: str | Path | None = None,
         on_error: Literal["fallback", "raise"] = "fallback",
         on_unverified: Literal["demote", "flag", "discard"] = "demote",
+        audit: AuditLog | None = None,
         callback_manager: CallbackManager | None = None,
     ) -> Self:
         """Over one PDF or several: the table of contents, keywords and (with `embed_model`) embeddings propose.
@@ -139,6 +144,7 @@ class ArbiterRetriever(EventfulRetriever):
             cache_dir=cache_dir,
             on_error=on_error,
             on_unverified=on_unverified,
+            audit=audit,
             callback_manager=callback_manager,
         )
 
@@ -185,9 +191,7 @@ class ArbiterRetriever(EventfulRetriever):
             )
         # A text that a better ranked candidate's text holds comes out once, with the better one.
         kept = [c for c in result.emitted(self._roles, self._on_not_found) if c.text_in is None]
-        return [
-            verdict_node(node_of(c, self._documents), c, result, expose=self._expose) for c in kept[: self._top_n]
-        ]
+        return [verdict_node(node_of(c, self._documents), c, result, expose=self._expose) for c in kept[: self._top_n]]
 
 
 def _named(retrievers: Retrievers) -> dict[str, BaseRetriever]:

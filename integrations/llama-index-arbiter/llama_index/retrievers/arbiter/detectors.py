@@ -8,16 +8,16 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Self
 
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.callbacks import CallbackManager
+from llama_index.core.schema import NodeWithScore, QueryBundle
+
 from arbiter_rag import Candidate, InputError, Lexicon, ParsedDocument, parse_question
 from arbiter_rag.candidates import gather
 from arbiter_rag.contract import Hit, ParsedQuestion
 from arbiter_rag.detectors import EmbeddingDetector, KeywordDetector, TocDetector
 from arbiter_rag.detectors.index import index_of
-from llama_index.core.base.embeddings.base import BaseEmbedding
-from llama_index.core.callbacks import CallbackManager
-from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.postprocessor.arbiter.nodes import with_metadata
-
 from llama_index.retrievers.arbiter.documents import Sources, node_of, opened
 from llama_index.retrievers.arbiter.embedder import LlamaIndexEmbedder
 from llama_index.retrievers.arbiter.events import EventfulRetriever
@@ -67,9 +67,7 @@ class DetectorRetriever(EventfulRetriever):
 
     def _nodes(self, question: ParsedQuestion, hits: Sequence[Hit]) -> list[NodeWithScore]:
         # Wider than what is asked for: candidates of one section grow to the same text, which is given once.
-        found, _ = gather(
-            question, self._documents, hits, limit=4 * self._top_k, context_tokens=CONTEXT_TOKENS
-        )
+        found, _ = gather(question, self._documents, hits, limit=4 * self._top_k, context_tokens=CONTEXT_TOKENS)
         scored = sorted(((_score(c), c) for c in found if c.hits), key=lambda pair: (-pair[0], pair[1].incoming_rank))
         nodes: dict[str, NodeWithScore] = {}
         for score, candidate in scored:

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from arbiter_rag import Candidate, InputError, ParsedDocument, RetrievedCandidate
 from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
+
+from arbiter_rag import Candidate, InputError, ParsedDocument, RetrievedCandidate
 
 Source = str | Path | ParsedDocument
 Sources = Source | Sequence[Source]

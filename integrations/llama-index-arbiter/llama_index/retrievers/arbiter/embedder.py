@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from arbiter_rag.errors import ConfigurationError, EmbeddingError, JudgeError
 from llama_index.core.base.embeddings.base import BaseEmbedding
-from llama_index.postprocessor.arbiter.failures import arbiter_error
 from numpy.typing import NDArray
+
+from arbiter_rag.errors import ConfigurationError, EmbeddingError, JudgeError
+from llama_index.postprocessor.arbiter.failures import arbiter_error
 
 
 class LlamaIndexEmbedder:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from arbiter_rag import InputError
-from llama_index.core.instrumentation import get_dispatcher
+from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]  # re-exported without saying so
 from llama_index.core.instrumentation.events.retrieval import RetrievalEndEvent
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryType
+
+from arbiter_rag import InputError
 
 dispatcher = get_dispatcher(__name__)
 
