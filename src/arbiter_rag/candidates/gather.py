@@ -180,7 +180,8 @@ def _fused_ranks(units: Sequence[Unit]) -> dict[int, int]:
     for unit in units:
         for hit in unit.hits:
             rankings.setdefault((hit.method, hit.scope.doc_id), []).append((hit.rank, id(unit)))
-    ranked = [list(dict.fromkeys(u for _, u in sorted(r))) for r in rankings.values()]
+    # By rank alone: of two units of one rank the better one comes first, and not the one at the lower address.
+    ranked = [list(dict.fromkeys(u for _, u in sorted(r, key=lambda item: item[0]))) for r in rankings.values()]
     fused = reciprocal_rank_fusion(ranked)
     return {unit: place for place, (unit, _) in enumerate(fused, start=1)}
 
