@@ -153,6 +153,15 @@ def test_levels_that_jump_still_give_parents(make_pdf: Any, prose: Any) -> None:
     assert [(s.level, s.parent) for s in doc.sections if s.level] == [(1, None), (2, "s1"), (2, "s1")]
 
 
+def test_entries_nested_into_one_another_by_mistake_come_back_to_one_level(make_pdf: Any, prose: Any) -> None:
+    titles = ["Preface", "Acronyms", "Summary", "Rules"]
+    pages = [[(72, 80, title, 14, "hebo"), *prose(110, 12)] for title in titles]
+    toc = [[level, title, page] for page, (level, title) in enumerate(zip((1, 2, 3, 1), titles, strict=True), 1)]
+    doc = ParsedDocument.from_pdf(make_pdf(pages, toc=toc))
+    assert [s.level for s in doc.sections] == [1, 1, 1, 1]
+    assert doc.profile.notes == ("3 outline entries from page 1 on were nested into one another.",)
+
+
 def test_page_labels(make_pdf: Any) -> None:
     rules = [
         {"startpage": 0, "prefix": "", "style": "r", "firstpagenum": 1},

@@ -23,7 +23,7 @@ from arbiter_rag.document.assemble import line_table, tables
 from arbiter_rag.document.model import DocumentProfile, ParsedDocument, Section
 from arbiter_rag.errors import InputError
 
-FORMAT = 1
+FORMAT = 2
 """Raised whenever what a parse gives changes: files of other formats are never read."""
 
 _NUMBERS = {"page": "int32", "x0": "float32", "y0": "float32", "x1": "float32", "y1": "float32",

@@ -94,8 +94,12 @@ def _candidates(view: View, lines: _Lines) -> list[Candidate]:
     while row < len(view):
         candidate = _candidate(view, lines, row)
         last = found[-1] if found else None
-        if candidate and last and last.title == last.number and candidate.row == last.row + last.rows and (
-            not candidate.number and lines.gaps[candidate.row] < 2 * view.body_size
+        if (
+            candidate
+            and last
+            and last.title == last.number
+            and candidate.row == last.row + last.rows
+            and (not candidate.number and lines.gaps[candidate.row] < 2 * view.body_size)
         ):  # "ARTICLE I" and below it what it is about
             found[-1] = replace(last, rows=last.rows + candidate.rows, title=candidate.title)
         elif candidate:
@@ -134,7 +138,7 @@ def _reads_as_heading(text: str, number: str, title: str) -> bool:
     letters = sum(map(str.isalpha, text))
     if letters < 2 or letters < 0.4 * len(text.replace(" ", "")) or LEADER.search(text):
         return False
-    if _CAPTION.match(text) or _BULLET.match(text) or _DATE.search(text) or text[0] in "(\"“«[,;":
+    if _CAPTION.match(text) or _BULLET.match(text) or _DATE.search(text) or text[0] in '("“«[,;':
         return False
     if text.count("\t") > (1 if number else 0) or text[-1] in ",;" or (text[-1] == ":" and len(text) > 50):
         return False
@@ -176,9 +180,7 @@ def _in_table(view: View, row: int, rows: int, number: str) -> bool:
     return not large and (row + rows in cells or len(cells) >= 2)
 
 
-def _set_apart(
-    view: View, lines: _Lines, row: int, rows: int, out: float, upper: bool, numbered: float | None
-) -> bool:
+def _set_apart(view: View, lines: _Lines, row: int, rows: int, out: float, upper: bool, numbered: float | None) -> bool:
     """Whether a line stands alone enough for how little or how much its style says."""
     text, last = view.texts[row], view.texts[row + rows - 1]
     following = view.texts[row + rows] if row + rows < len(view) else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from statistics import median
 
@@ -33,10 +33,23 @@ def furniture(lines: VisualLines, starts: Sequence[int], heights: Sequence[float
         heights: Height of each page.
     """
     flags = [False] * len(lines.text)
-    places: dict[tuple[str, int, bool], set[int]] = defaultdict(set)
-    zones = [_zone(lines, starts[p], starts[p + 1], heights[p]) for p in range(len(heights))]
-    masks: dict[int, tuple[str, int]] = {}
     usual = median(lines.size) if lines.size else 0.0
+    zones = [_zone(lines, starts[p], starts[p + 1], heights[p]) for p in range(len(heights))]
+    for row in (
+        *_repeating(zones, lines, starts, usual),
+        *_folios(lines, starts),
+        *_changing_headers([top for top, _ in zones], lines, usual),
+    ):
+        flags[row] = True
+    return flags
+
+
+def _repeating(
+    zones: Sequence[tuple[list[int], list[int]]], lines: VisualLines, starts: Sequence[int], usual: float
+) -> Iterator[int]:
+    """What says the same, digits masked, at the same height of many pages."""
+    places: dict[tuple[str, int, bool], set[int]] = defaultdict(set)
+    masks: dict[int, tuple[str, int]] = {}
     for page, zone in enumerate(zones):
         for at_top, rows in zip((True, False), zone, strict=True):
             for row in rows:
@@ -57,11 +70,8 @@ def furniture(lines: VisualLines, starts: Sequence[int], heights: Sequence[float
                 run.pop()
             for row in run:
                 if left > 1 or not any(map(str.isalpha, masks[row][0])):
-                    flags[row] = True
+                    yield row
                     left -= 1
-    for row in (*_folios(lines, starts), *_changing_headers([top for top, _ in zones], lines, usual)):
-        flags[row] = True
-    return flags
 
 
 def _changing_headers(tops: Sequence[Sequence[int]], lines: VisualLines, usual: float) -> list[int]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal
 
 from arbiter_rag.contract import HeadingSource
@@ -28,6 +29,9 @@ _NAMELESS = "holds page numbers or file names instead of titles"
 _PAGES_AN_ENTRY = 12
 """An outline with fewer than one entry on so many pages is too thin to find anything by."""
 
+_STAIR = (3, 8)
+"""Lengths of a run of entries that reads as nested by mistake; longer ones are meant."""
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -38,9 +42,7 @@ class Found:
     notes: tuple[str, ...] = ()
 
 
-def find_headings(
-    view: View, outline: Sequence[Entry], blocks: Sequence[LayoutBlock], mode: HeadingsMode
-) -> Found:
+def find_headings(view: View, outline: Sequence[Entry], blocks: Sequence[LayoutBlock], mode: HeadingsMode) -> Found:
     """The document's headings by the source asked for; `auto` takes the first that gives useful ones.
 
     Args:
@@ -68,6 +70,8 @@ def _by_outline(view: View, outline: Sequence[Entry], only: bool) -> Found:
     notes = []
     if lost:
         notes.append(f"{len(lost)} of {len(outline)} outline entries point nowhere and are not printed as headings.")
+    placed, stairs = _without_stairs(placed)
+    notes.extend(stairs)
     weak = _weakness(placed, view)
     if only or (placed and not weak):
         return Found(tuple(placed), "outline" if placed else "none", tuple(notes))
@@ -78,6 +82,26 @@ def _by_outline(view: View, outline: Sequence[Entry], only: bool) -> Found:
         notes.append(f"The outline {weak}; sections were taken from the text ({found.source}) as well.")
     kept = placed if weak != _NAMELESS else [h for h in placed if h.rows]
     return Found(_merged(kept, found.headings), found.source, (*notes, *found.notes))
+
+
+def _without_stairs(placed: list[Heading]) -> tuple[list[Heading], list[str]]:
+    """Put on one level what was nested by mistake: several entries, pages apart, each the only child of the one before.
+
+    Writing programs make such stairs out of a preface, a list of acronyms and a summary that follow one another.
+    """
+    out, notes = list(placed), []
+    start = 0
+    for i in range(1, len(placed) + 1):
+        if i < len(placed) and placed[i].level == placed[i - 1].level + 1:
+            continue
+        stair = placed[start:i]
+        ends = i == len(placed) or placed[i].level <= stair[0].level
+        apart = all(a.page < b.page for a, b in pairwise(stair))
+        if ends and apart and _STAIR[0] <= len(stair) <= _STAIR[1] and not any(h.number for h in stair):
+            out[start:i] = [replace(h, level=stair[0].level) for h in stair]
+            notes.append(f"{len(stair)} outline entries from page {stair[0].page} on were nested into one another.")
+        start = i
+    return out, notes
 
 
 def _weakness(placed: Sequence[Heading], view: View) -> str:
