@@ -57,6 +57,12 @@ def integrations() -> None:
     for module in (langchain_arbiter, postprocessor, retrievers):
         assert (files(module) / "py.typed").is_file(), module
 
+    from arbiter_rag import samples
+
+    retriever = langchain_arbiter.ArbiterRetriever.from_pdf(samples.path("policy_en"))
+    found = retriever.invoke("What is the deductible for water damage?")
+    assert found[0].metadata["arbiter_role"] == "primary", found
+
 
 def size(wheel: str) -> None:
     """The wheel stays small."""

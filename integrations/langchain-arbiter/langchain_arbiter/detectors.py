@@ -10,9 +10,9 @@ from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, Callba
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.retrievers import BaseRetriever
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 
-from arbiter_rag import InputError, Lexicon, ParsedDocument, parse_question
+from arbiter_rag import ConfigurationError, InputError, Lexicon, ParsedDocument, parse_question
 from arbiter_rag.contract import Hit, ParsedQuestion
 from arbiter_rag.detectors import EmbeddingDetector, KeywordDetector, TocDetector
 from arbiter_rag.embedders import CachedEmbedder
@@ -42,6 +42,12 @@ class _DetectorRetriever(PdfSources, BaseRetriever):
         """Search PDFs: paths, or documents parsed already; `settings` are fields of the class, such as `k`."""
         given: dict[str, Any] = {**sources(path_or_paths), **settings}
         return cls(**given)
+
+    @model_validator(mode="after")
+    def _has_pdfs(self: Self) -> Self:
+        if not self.parsed:
+            raise ConfigurationError("Expected PDFs to search (from_pdf, paths= or documents=); got none.")
+        return self
 
     @classmethod
     def is_lc_serializable(cls) -> bool:

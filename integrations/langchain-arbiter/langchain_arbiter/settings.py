@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from langchain_core.callbacks import AsyncCallbackManager, CallbackManager
 from langchain_core.runnables import Runnable, RunnableConfig
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator, model_validator
 
 from arbiter_rag import Arbiter, ConfigurationError, Lexicon, ParsedDocument, RetrievalResult, RetrievedCandidate
 from arbiter_rag.judges.base import Judge
@@ -101,6 +101,14 @@ class PdfSources(BaseModel):
     """Where parsed documents and vectors may be kept; nothing is written without it."""
 
     _opened: tuple[tuple[ParsedDocument, str], ...] = PrivateAttr(default=())
+
+    @field_validator("paths", "cache_dir", mode="before")
+    @classmethod
+    def _as_text(cls, given: Any) -> Any:
+        # Text, so that a configuration can be written as JSON.
+        if isinstance(given, list | tuple):
+            return tuple(str(one) if isinstance(one, Path) else one for one in given)
+        return str(given) if isinstance(given, Path) else given
 
     @model_validator(mode="after")
     def _open(self) -> PdfSources:

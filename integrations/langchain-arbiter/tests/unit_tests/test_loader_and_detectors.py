@@ -102,6 +102,21 @@ def test_a_lexicon_brings_variants() -> None:
     assert KeywordRetriever.from_pdf(PATH, lexicon=lexicon).invoke("Wie hoch ist die franchise?")
 
 
+def test_settings_that_cannot_be_meant() -> None:
+    with pytest.raises(ConfigurationError):
+        KeywordRetriever()
+    with pytest.raises(InputError):
+        TocRetriever.from_pdf(PATH).invoke(QUESTION, k=0)
+
+
+def test_a_cache_folder_keeps_what_was_parsed_and_embedded(tmp_path: Path) -> None:
+    embeddings = DeterministicFakeEmbedding(size=32)
+    retriever = EmbeddingRetriever.from_pdf(PATH, embeddings=embeddings, cache_dir=tmp_path)
+    expected = retriever.invoke(QUESTION)
+    assert any(tmp_path.rglob("*"))
+    assert EmbeddingRetriever.from_pdf(PATH, embeddings=embeddings, cache_dir=tmp_path).invoke(QUESTION) == expected
+
+
 async def test_embeddings_find_sections() -> None:
     retriever = EmbeddingRetriever.from_pdf(PATH, embeddings=DeterministicFakeEmbedding(size=32), k=4)
     assert len(retriever.invoke(QUESTION)) == 4

@@ -15,7 +15,7 @@ from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.load import dumps, loads
 from langchain_core.retrievers import BaseRetriever
-from langchain_core.runnables import RunnableLambda
+from langchain_core.runnables import ConfigurableField, RunnableLambda
 from langchain_core.tools import create_retriever_tool
 from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_openai import ChatOpenAI
@@ -327,6 +327,19 @@ def test_a_retriever_can_be_pickled_and_copied() -> None:
     expected = retriever.invoke(QUESTION)
     assert pickle.loads(pickle.dumps(retriever)).invoke(QUESTION) == expected
     assert len(retriever.model_copy(update={"k": 1}).invoke(QUESTION)) == 1
+
+
+def test_fields_can_be_configured_at_run_time(policy: ParsedDocument) -> None:
+    retriever = ArbiterRetriever.from_pdf(policy).configurable_fields(k=ConfigurableField(id="how_many"))
+    assert len(retriever.invoke(QUESTION, {"configurable": {"how_many": 1}})) == 1
+
+
+def test_configuration_reaches_the_retrievers() -> None:
+    found = [Document(f"Deductible {n}", id=str(n)) for n in range(3)]
+    child = Fixed(found=found).configurable_fields(found=ConfigurableField(id="found"))
+    retriever = ArbiterRetriever(retrievers={"child": child})
+    result = retriever.retrieve_result(QUESTION, {"configurable": {"found": found[:1]}})
+    assert len(result.candidates) + len(result.discarded) + len(result.unjudged) == 1
 
 
 def test_a_model_that_is_exchanged_is_asked(serve: Serve) -> None:
