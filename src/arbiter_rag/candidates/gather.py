@@ -5,19 +5,18 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
 from arbiter_rag.candidates.context import context_text, grow
 from arbiter_rag.candidates.notes import evidence_notes
 from arbiter_rag.candidates.snippet import pick_rows, shown
+from arbiter_rag.candidates.suspicion import evidence_outside, suspicions
 from arbiter_rag.contract import Candidate, Cut, Hit, ParsedQuestion
 from arbiter_rag.detectors.evidence import Evidence, relevance, row_hits, strength
 from arbiter_rag.detectors.reading import Reading, reading_of
 from arbiter_rag.document import ParsedDocument
 from arbiter_rag.fusion import reciprocal_rank_fusion
-from arbiter_rag.hostile import Suspicion, scan
 
 ANCHOR = 15
 """Most lines of an anchor."""
@@ -186,27 +185,6 @@ def _fused_ranks(units: Sequence[Unit]) -> dict[int, int]:
     return {unit: place for place, (unit, _) in enumerate(fused, start=1)}
 
 
-def _suspicious(document: ParsedDocument, start: int, end: int) -> tuple[str, ...]:
-    """What the scanner marks in these rows; pages are scanned whole, once, as an attack may run over several lines."""
-    found: dict[str, None] = {}
-    for page in range(document.pages[start], document.pages[end - 1] + 1):
-        low, high = document.page_rows(page)
-        spans = document.derived(f"suspicious:{page}", partial(_scanned, start=low, end=high))
-        offset, bounds = 0, []
-        for row in range(low, high):
-            bounds.append((row, offset, offset + len(document.texts[row])))
-            offset += len(document.texts[row]) + 1
-        inside = [(a, b) for row, a, b in bounds if start <= row < end]
-        for span in spans:
-            if any(span.start < b and a < span.end for a, b in inside):
-                found.setdefault(span.text)
-    return tuple(found)
-
-
-def _scanned(document: ParsedDocument, start: int, end: int) -> tuple[Suspicion, ...]:
-    return scan(document.text(start, end))
-
-
 def _id(document: ParsedDocument, unit: Unit, many: bool) -> str:
     prefix = f"d{unit.at + 1}-" if many else ""
     return f"{prefix}p{document.pages[unit.start]}-l{document.lines[unit.start]}"
@@ -220,6 +198,8 @@ def _candidate(reading: Reading, unit: Unit, fused: int, many: bool, context_tok
     full = any(h.note.startswith("section number") for h in unit.hits)
     low, high = grow(document, unit.start, unit.end, context_tokens, full=full)
     text = context_text(document, low, high)
+    suspicious, marked = suspicions(document, low, high)
+    evidence = evidence_outside(reading, unit.start, unit.end, marked) if marked else strength(unit.evidence)
     methods = sorted({h.method for h in unit.hits}, key=lambda m: (_METHOD_ORDER.get(m, 9), m))
     return Candidate(
         candidate_id=_id(document, unit, many),
@@ -235,10 +215,10 @@ def _candidate(reading: Reading, unit: Unit, fused: int, many: bool, context_tok
         section_title=section.title or None,
         breadcrumb=section.breadcrumb or None,
         page_label=document.page_labels[document.pages[unit.start] - 1],
-        evidence=strength(unit.evidence),
+        evidence=evidence,
         relevance=round(unit.order, 6),
         evidence_notes=evidence_notes(unit.evidence, unit.hits, section.title),
-        suspicious=_suspicious(document, low, high),
+        suspicious=suspicious,
         hits=tuple(sorted(unit.hits, key=lambda h: (_METHOD_ORDER.get(h.method, 9), h.rank))),
         incoming_rank=fused,
     )

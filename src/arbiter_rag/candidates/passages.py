@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from arbiter_rag.candidates.notes import evidence_notes
+from arbiter_rag.candidates.suspicion import evidence_outside
 from arbiter_rag.contract import Candidate, CandidateScope, Hit, ParsedQuestion, Passage, SnippetLine
 from arbiter_rag.detectors.evidence import relevance, row_hits, strength
 from arbiter_rag.detectors.reading import Reading, reading_of
@@ -33,6 +34,10 @@ class _Piece:
 
     text: str
     start: int
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
 
 
 def sentences(text: str) -> list[_Piece]:
@@ -111,6 +116,7 @@ def _candidate(
         doc_id=passage.doc_id or "", page_start=passage.page or 1, page_end=passage.page or 1, line_start=1, line_end=1
     )
     hit = Hit(method=methods[0], scope=scope, score=passage.score or 0.0, rank=at + 1)
+    spans = scan(passage.text)
     bare = Candidate(
         candidate_id=candidate_id,
         doc_id=passage.doc_id,
@@ -123,18 +129,19 @@ def _candidate(
         incoming_rank=at + 1,
         original_id=passage.id,
         original_score=passage.score,
-        suspicious=tuple(s.text for s in scan(passage.text)),
+        suspicious=tuple(s.text for s in spans),
         evidence_notes=("no text to judge by",),
     )
     if end == start:
         return bare
     evidence = reading.measure_whole(start, end)
+    marked = {start + i for i, p in enumerate(pieces) if any(p.start < s.end and s.start < p.end for s in spans)}
     lexical = max((float(reading.lexical[w]) for w in reading.windows_in(start, end)), default=0.0)
     return bare.model_copy(
         update={
             "snippet_lines": _snippet(reading, pieces, start, end),
             "matched_keywords": evidence.matched,
-            "evidence": strength(evidence),
+            "evidence": evidence_outside(reading, start, end, marked) if marked else strength(evidence),
             "relevance": round(relevance(evidence, lexical / top), 6),
             "evidence_notes": evidence_notes(evidence, (hit,), passage.section or ""),
         }

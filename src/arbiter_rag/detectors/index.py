@@ -100,9 +100,7 @@ class DocumentIndex:
             whole = sum(_in_order(ids, self._terms_around(row)) for row in self._rows_of(rarest))
             if whole:
                 return whole
-        word = re.compile(rf"(?<=\S )\b{re.escape(name.split()[0])}\b")
-        texts = self.document.texts
-        return sum(word.search(texts[row]) is not None for row in self._rows_of(ids[0])) if ids[0] >= 0 else 0
+        return sum(_as_name(name.split()[0], self.document.texts[row]) for row in self._rows_of(ids[0]))
 
     def _rows_of(self, term: int) -> list[int]:
         at = np.flatnonzero(self.row_terms == term)
@@ -156,6 +154,11 @@ class DocumentIndex:
         pages = np.asarray(self.document.pages, dtype=np.int64) - 1
         owner = np.repeat(pages, np.diff(self.row_ptr)) if len(pages) else np.empty(0, dtype=np.int64)
         return Bm25(self.row_terms, owner, len(self.vocabulary), self.document.profile.pages)
+
+
+def _as_name(word: str, text: str) -> bool:
+    """Whether a word stands in a line as a name does: with a capital, though nothing begins there."""
+    return any(m.group()[0].isupper() for m in re.finditer(rf"(?<=\S )\b{re.escape(word)}\b", text, re.IGNORECASE))
 
 
 def _in_order(ids: Sequence[int], terms: Sequence[int]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from arbiter_rag.contract import ArbiterOutput, Brief, Candidate, CandidateRanking, Role
@@ -16,6 +17,14 @@ CLOSE = 0.85
 """Share of the best candidate's relevance from which another one is primary too."""
 
 MOST_PRIMARY = 3
+
+LONGEST_QUOTE = 400
+"""Most characters of a quote."""
+
+LONGEST_REASON = 200
+"""Most characters of a reason; the weaker notes are left out."""
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
 
 
 class RuleJudge:
@@ -56,7 +65,7 @@ class RuleJudge:
         role = _role(candidate, place, ranked, found)
         if self.fallback and (not found or role == "discarded"):
             return None
-        reason = _lacking(candidate, brief) if role == "discarded" else "; ".join(candidate.evidence_notes)
+        reason = _lacking(candidate, brief) if role == "discarded" else _reason(candidate)
         return CandidateRanking(
             candidate_id=candidate.candidate_id,
             reason=reason or "no evidence of its own",
@@ -90,6 +99,17 @@ def _role(candidate: Candidate, place: int, ranked: Sequence[Candidate], found: 
     return "tangential" if candidate.evidence >= TANGENTIAL else "discarded"
 
 
+def _reason(candidate: Candidate) -> str:
+    """The evidence in words, strongest first."""
+    reason = ""
+    for note in candidate.evidence_notes:
+        longer = f"{reason}; {note}" if reason else note
+        if reason and len(longer) > LONGEST_REASON:
+            break
+        reason = longer
+    return reason
+
+
 def _lacking(candidate: Candidate, brief: Brief) -> str:
     lacking = [t.text for t in brief.coverage.terms if t.text not in candidate.matched_keywords]
     if candidate.weak:
@@ -101,9 +121,14 @@ def _lacking(candidate: Candidate, brief: Brief) -> str:
 
 
 def _quote(candidate: Candidate) -> str | None:
-    """The shown line that holds most of the keywords, verbatim."""
+    """The shown sentence (a line, where sentences are too long) that holds most of the keywords, verbatim.
+
+    A whole sentence, because half of one may leave out the "not" that stands on the line before.
+    """
     keywords = [k.casefold() for k in candidate.matched_keywords]
-    lines = [line.text.strip() for line in candidate.snippet_lines if line.text.strip()]
-    if not lines:
+    sentences = [s.strip() for s in _SENTENCE_END.split(candidate.snippet)]
+    lines = [line.text.strip() for line in candidate.snippet_lines]
+    fitting = [s for s in sentences if s and len(s) <= LONGEST_QUOTE] or [s for s in lines if s]
+    if not fitting:
         return None
-    return max(lines, key=lambda t: (sum(k in t.casefold() for k in keywords), len(t.split()) >= 3, len(t)))
+    return max(fitting, key=lambda t: (sum(k in t.casefold() for k in keywords), len(t.split()) >= 3, -len(t)))

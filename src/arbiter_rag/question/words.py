@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
+from importlib import resources
 
 from arbiter_rag.contract import Keyword
 from arbiter_rag.language import Analyzer, Token, analyzer, fold
@@ -25,9 +26,7 @@ _COUNTED = re.compile(r"[a-z][a-z-]*\d+|\d+[a-z]+\d*|[^\W\d_][a-zà-ÿа-я]+\.?
 # Abbreviations of units, currencies, periods and measures: a text that means the same may well spell them out, so their
 # absence from a document tells nothing. Names of organisations and laws are not among them.
 _GENERAL_ABBREVIATIONS = frozenset(
-    "USD EUR GBP CHF JPY CNY FY CY YTD TTM QTD Q1 Q2 Q3 Q4 H1 H2 EPS EBIT EBITDA CAPEX OPEX COGS R&D SG&A P&L ROA ROE ROI "
-    "ROIC DPO DSO DIO PPE PP&E FCF CAGR NPV IRR AUM GDP VAT TVA HT TTC CEO CFO COO CTO HR IT ID FAQ PDF URL US USA UK EU "
-    "KPI SLA NDA AM PM MAX MIN AVG NO YES OK KO GM IM".split()
+    resources.files("arbiter_rag.question").joinpath("tables/abbreviations.txt").read_text("utf-8").split()
 )
 _NAME_GAP = re.compile(r" |-|/| ?& ?|\. |'|’")
 

@@ -34,6 +34,10 @@ from arbiter_rag.settle.wording import QUOTE_LIMIT, one_line, presentable
 OnUnverified = Literal["demote", "flag", "discard"]
 """What becomes of a primary whose quote is not in its passage."""
 
+SUPPORT = 0.2
+"""Evidence (of the rows that nothing marks) from which detectors support a passage that addresses the judge; 0 is a
+candidate whose evidence nobody measured."""
+
 _ORDER: dict[Verdict, int] = {"primary": 0, "supporting": 1, "tangential": 2}
 
 
@@ -86,7 +90,7 @@ def settle(
             stays, a fault says so), or `discard`. A passage without any text cannot be quoted: its primary stays, and a
             fault says that nothing verifies it.
         spans_of: Finds stretches of a text that address the judge. A primary in a passage that holds any stands only
-            if a detector proposed it for its own sake and its verified quote lies outside them.
+            if the detectors find evidence in its other lines and its verified quote lies outside them.
 
     Raises:
         JudgeError: No ranking can be read at all.
@@ -211,7 +215,8 @@ _UNVERIFIED: dict[QuoteStatus, str] = {
 
 def _distrust(candidate: Candidate, found: Found | None) -> str | None:
     """Why a verdict of primary on a passage that addresses the judge does not stand; None when it does."""
-    if candidate.weak or not (candidate.hits or candidate.methods):
+    measured = candidate.evidence > 0
+    if candidate.weak or not (candidate.hits or candidate.methods) or (measured and candidate.evidence < SUPPORT):
         return "no detector supports it"
     if found is None or found.status not in ("exact", "folded"):
         return "no verified quote supports it"
