@@ -49,7 +49,8 @@ def pdf() -> None:
 
 
 def integrations() -> None:
-    """Both integrations import beside one another, with their types."""
+    """Both integrations import beside one another, with their types, and answer."""
+    import arbiter_rag
     import langchain_arbiter
     from llama_index.postprocessor import arbiter as postprocessor
     from llama_index.retrievers import arbiter as retrievers
@@ -62,6 +63,14 @@ def integrations() -> None:
     retriever = langchain_arbiter.ArbiterRetriever.from_pdf(samples.path("policy_en"))
     found = retriever.invoke("What is the deductible for water damage?")
     assert found[0].metadata["arbiter_role"] == "primary", found
+
+    rules = arbiter_rag.RuleJudge()
+    nodes = retrievers.ArbiterRetriever.from_pdf(samples.path("policy_en"), judge=rules).retrieve(
+        "What is the deductible for water damage?"
+    )
+    assert nodes[0].metadata["arbiter_role"] == "primary", nodes
+    post = postprocessor.ArbiterNodePostprocessor(judge=rules, top_n=2)
+    assert len(post.postprocess_nodes(nodes, query_str="What is the deductible for water damage?")) == 2
 
 
 def size(wheel: str) -> None:
