@@ -12,6 +12,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator, model_validator
 
 from arbiter_rag import Arbiter, ConfigurationError, Lexicon, ParsedDocument, RetrievalResult, RetrievedCandidate
+from arbiter_rag.audit import AuditLog
 from arbiter_rag.judges.base import Judge
 from langchain_arbiter.judge import LangChainJudge
 
@@ -43,6 +44,8 @@ class Judging(BaseModel):
     """What becomes of a primary whose quote is not in its passage."""
     max_prompt_tokens: int = Field(default=16_000, ge=1)
     """Budget of the judge's prompt; snippets shrink before a document is cut, and the cut is listed."""
+    audit: AuditLog | None = None
+    """Where each decision is recorded; its id stands in `arbiter_record_id`."""
 
     _asking: LangChainJudge | None = PrivateAttr(default=None)
 
@@ -72,6 +75,7 @@ class Judging(BaseModel):
             instructions=self.instructions,
             on_error=self.on_error,
             on_unverified=self.on_unverified,
+            audit=self.audit,
         )
 
     def emitted(self, result: RetrievalResult) -> list[RetrievedCandidate]:

@@ -30,8 +30,15 @@ from arbiter_rag import (
     RuleJudge,
     samples,
 )
+from arbiter_rag.audit import AuditLog
 from arbiter_rag.testing import ScriptedJudge, answering, candidates_in
-from langchain_arbiter import ArbiterPdfLoader, ArbiterRetriever, KeywordRetriever, TocRetriever
+from langchain_arbiter import (
+    ArbiterDocumentCompressor,
+    ArbiterPdfLoader,
+    ArbiterRetriever,
+    KeywordRetriever,
+    TocRetriever,
+)
 
 Serve = Callable[..., Any]
 QUESTION = "What is the deductible for water damage?"
@@ -327,6 +334,18 @@ def test_a_retriever_can_be_pickled_and_copied() -> None:
     expected = retriever.invoke(QUESTION)
     assert pickle.loads(pickle.dumps(retriever)).invoke(QUESTION) == expected
     assert len(retriever.model_copy(update={"k": 1}).invoke(QUESTION)) == 1
+
+
+async def test_decisions_are_recorded(serve: Serve, tmp_path: Path) -> None:
+    _, llm = serve()
+    log = AuditLog(tmp_path / "audit.jsonl")
+    found = ArbiterRetriever.from_pdf(PATH, llm=llm, audit=log).invoke(QUESTION)
+    compressor = ArbiterDocumentCompressor(llm=llm, audit=log)
+    judged = await compressor.acompress_documents([Document("The deductible is EUR 400.", id="x")], QUESTION)
+    ids = {d.metadata["arbiter_record_id"] for d in (*found, *judged)}
+    assert len(ids) == 2
+    assert None not in ids
+    assert log.verify().ok
 
 
 def test_fields_can_be_configured_at_run_time(policy: ParsedDocument) -> None:
