@@ -17,7 +17,7 @@ from itertools import zip_longest
 import numpy as np
 
 from arbiter_rag.document.folding import split_number, squash
-from arbiter_rag.document.locate import LEADER
+from arbiter_rag.document.locate import has_leader
 from arbiter_rag.document.numbering import DECIMAL, rank
 from arbiter_rag.document.printed import CONTENTS_TITLES
 from arbiter_rag.document.ranking import Candidate, Style, in_levels, prominence, style_of
@@ -136,9 +136,14 @@ def _candidate(view: View, lines: _Lines, row: int) -> Candidate | None:
 
 def _reads_as_heading(text: str, number: str, title: str) -> bool:
     letters = sum(map(str.isalpha, text))
-    if letters < 2 or letters < 0.4 * len(text.replace(" ", "")) or LEADER.search(text):
+    if letters < 2 or letters < 0.4 * len(text.replace(" ", "")) or has_leader(text):
         return False
-    if _CAPTION.match(text) or _BULLET.match(text) or _DATE.search(text) or text[0] in '("“«[,;':
+    if (
+        _CAPTION.match(text)
+        or _BULLET.match(text)
+        or (text[-1].isdigit() and _DATE.search(text))
+        or text[0] in '("“«[,;'
+    ):
         return False
     if text.count("\t") > (1 if number else 0) or text[-1] in ",;" or (text[-1] == ":" and len(text) > 50):
         return False

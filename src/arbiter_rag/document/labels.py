@@ -61,6 +61,8 @@ def roman(number: int) -> str:
 def roman_value(text: str) -> int | None:
     """The value of a well-formed roman numeral in either case, or None."""
     text = text.lower()
+    if not text or text.strip("ivxlcdm"):
+        return None
     total, rest = 0, text
     for value, letters in _ROMAN:
         while rest.startswith(letters):

@@ -29,7 +29,7 @@ _POINTED = 2.0
 """Score of the line an entry points to when its title is not printed there."""
 
 _LETTERED = re.compile(r"([A-Z])\s+(\S.+)")
-LEADER = re.compile(r"(?:[.·…_]\s?){4,}|\.{3,}|\t\s*(?:\d{1,4}|[ivxlc]{1,6})\s*$")
+_LEADER = re.compile(r"(?:[.·…_]\s?){4,}|\.{3,}|\t\s*(?:\d{1,4}|[ivxlc]{1,6})\s*$")
 """What a line of a printed contents page has: leader dots, or a page number in a cell of its own."""
 
 
@@ -210,12 +210,17 @@ def _with_number_above(choice: _Choice, number: str, view: View) -> _Choice:
     return replace(choice, row=above, rows=choice.rows + 1, number=number or printed)
 
 
+def has_leader(text: str) -> bool:
+    """Whether a line looks like one of a contents page; the pattern is tried only where it can match."""
+    return any(c in text for c in ("..", ". .", "\t", "…", "·", "_")) and bool(_LEADER.search(text))
+
+
 def _look(view: View, row: int, rows: int) -> float:
     """How much a line looks like a heading; printed contents pages and running headers do not."""
     look = view.stands_out(row)
     if view.furniture[row] or view.turned[row]:
         look -= 2.5
-    if any(LEADER.search(view.texts[r]) for r in range(row, row + rows + 1) if r < len(view)):
+    if any(has_leader(view.texts[r]) for r in range(row, row + rows + 1) if r < len(view)):
         look -= 3.0
     return look
 

@@ -78,6 +78,7 @@ class ParsedDocument:
             own_page_end, own_line_end, full_page_end, full_line_end (inclusive ends).
         sections: The same as typed values; `front` comes first where text stands before the first heading.
         profile: See `DocumentProfile`.
+        source: The file it was read from, where it was one; it may have changed since.
 
     Inside the library a line is named by its *row*: its 0-based position in `line_df`.
     """
@@ -102,6 +103,7 @@ class ParsedDocument:
         self.toc_df = toc_df
         self.sections = sections
         self.profile = profile
+        self.source: Path | None = None
         self._derived: dict[str, Any] = {}
         self._lock = threading.RLock()
 
@@ -151,7 +153,9 @@ class ParsedDocument:
         """
         from arbiter_rag.document.pdf import parse_pdf
 
-        return parse_pdf(source, password=password, headings=headings, doc_id=doc_id, cache_dir=cache_dir)
+        document = parse_pdf(source, password=password, headings=headings, doc_id=doc_id, cache_dir=cache_dir)
+        document.source = Path(source) if isinstance(source, str | Path) else None
+        return document
 
     @classmethod
     def from_frames(

@@ -64,7 +64,9 @@ def in_levels(
 def style_of(view: View, row: int) -> Style:
     """How a line is set."""
     text = view.texts[row]
-    text = split_number(text)[1] if len(text) <= _LONGEST else text
+    if text.rstrip(" .,;:)!?")[-1:].islower() or len(text) > _LONGEST:  # most lines: no look for a number is needed
+        return round(view.sizes[row] * 2) / 2, bool(view.bold[row]), False
+    text = split_number(text)[1]
     return round(view.sizes[row] * 2) / 2, bool(view.bold[row]), text.isupper() and sum(map(str.isalpha, text)) > 3
 
 

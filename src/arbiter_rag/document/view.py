@@ -13,6 +13,8 @@ from arbiter_rag.document.lines import Bounds, VisualLines
 _LONGEST = 200
 """A heading's folded text is compared up to this many characters of a line."""
 
+_LONGEST_TITLE = 120
+
 
 class View:
     """Lines by row, pages by 1-based number.
@@ -72,12 +74,11 @@ class View:
 
     @cached_property
     def index(self) -> dict[str, list[int]]:
-        """Rows by folded text, furniture left out."""
+        """Rows by folded text; furniture and lines too long for a title are left out."""
         rows: dict[str, list[int]] = defaultdict(list)
-        for page in range(1, self.pages + 1):
-            for row, key in zip(self.rows(page), self.keys(page), strict=True):
-                if key and not self.furniture[row]:
-                    rows[key].append(row)
+        for row, text in enumerate(self.texts):
+            if len(text) <= _LONGEST_TITLE and not self.furniture[row] and (key := squash(text)):
+                rows[key].append(row)
         return rows
 
     @cached_property
