@@ -538,6 +538,12 @@ class RetrievalResult(Contract):
     usage: Usage = Usage()
     record_id: str | None = None
 
+    def _repr_html_(self) -> str:
+        """The short form that notebooks show; `arbiter_rag.report.report` makes the whole page."""
+        from arbiter_rag.notebook import short_html
+
+        return short_html(self)
+
     def emitted(self, roles: tuple[str, ...], on_not_found: Literal["empty", "keep"]) -> tuple[RetrievedCandidate, ...]:
         """What an integration hands on: kept, then unjudged candidates of these roles; by default none if not found."""
         if self.not_found and on_not_found == "empty":

@@ -86,6 +86,7 @@ class Proceeding:
         self._spent: dict[str, float] = {}
 
     def __enter__(self) -> Self:
+        self.trace.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:

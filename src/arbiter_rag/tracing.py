@@ -28,12 +28,17 @@ class Trace:
     """
 
     def __init__(self, kind: Kind, question: str) -> None:
-        self._tracer = _tracer()
+        self._kind = kind
         self._question = question
+        self._tracer: Any = None
         self._outer: Any = None
         self._judging: Any = None
-        if self._tracer is not None and kind == "retrieve":
-            self._outer = self._tracer.start_span("retrieval", attributes=_asked(question))
+
+    def start(self) -> None:
+        """Open the retriever's span."""
+        self._tracer = _tracer()
+        if self._tracer is not None and self._kind == "retrieve":
+            self._outer = self._tracer.start_span("retrieval", attributes=_asked(self._question))
 
     @contextmanager
     def current(self) -> Iterator[None]:

@@ -17,6 +17,7 @@ _EPILOG = """\
 commands:
   ask PDF [PDF ...] QUESTION   find the passages that answer a question, each with its role and reason
   inspect PDF                  show what is known about a document: sections, pages without text
+  audit COMMAND FILE           verify, read, replay and export the records that `ask --audit` writes
 
 exit status: 0 found, 1 not found, 2 error
 'arbiter-rag COMMAND --help' shows a command's options"""
@@ -87,6 +88,8 @@ def _ask(argv: Sequence[str]) -> Parsed:
     out = parser.add_argument_group("what is shown")
     out.add_argument("--json", action="store_true", help="print the whole result as JSON and nothing else")
     out.add_argument("--top-n", type=_positive, metavar="N", help="keep at most N candidates of the result")
+    out.add_argument("--report", metavar="FILE.html", help="write the result as a page with the documents' pages")
+    out.add_argument("--audit", metavar="FILE", help="append a record of the decision to this log (see 'audit --help')")
     given = parser.parse_intermixed_args(argv)
     if len(given.words) < 2:
         what = f"only {given.words[0]!r} was given" if given.words else "nothing was given"
@@ -114,7 +117,13 @@ def _inspect(argv: Sequence[str]) -> Parsed:
     return inspect.run, given
 
 
-_COMMANDS: dict[str, Callable[[Sequence[str]], Parsed]] = {"ask": _ask, "inspect": _inspect}
+def _audit(argv: Sequence[str]) -> Parsed:
+    from arbiter_rag.cli.audit_arguments import parse_audit  # it needs what is defined here
+
+    return parse_audit(argv)
+
+
+_COMMANDS: dict[str, Callable[[Sequence[str]], Parsed]] = {"ask": _ask, "inspect": _inspect, "audit": _audit}
 
 
 def _add_document_options(parser: argparse.ArgumentParser) -> None:

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from arbiter_rag.arbiter import Arbiter
+from arbiter_rag.audit import AuditLog
 from arbiter_rag.cli.arguments import UsageError
 from arbiter_rag.cli.open import cache_folder, open_document
 from arbiter_rag.cli.terminal import console, print_json, say
@@ -26,12 +27,19 @@ def run(arguments: argparse.Namespace) -> int:
         instructions=arguments.instructions,
         cache_dir=cache,
         on_error=arguments.on_error,
+        audit=AuditLog(arguments.audit) if arguments.audit else None,
     )
     _check_files(arguments.pdfs)
     documents = [open_document(pdf, arguments, cache) for pdf in arguments.pdfs]
     result = arbiter.retrieve(arguments.question, documents)
     if result.status == "degraded":
         say(f"degraded: {judge.name} gave no usable verdict ({result.error}); rules decided instead")
+    if arguments.report:
+        from arbiter_rag.report import report
+
+        record = AuditLog(arguments.audit).get(result.record_id) if arguments.audit and result.record_id else None
+        page = report(record or result, documents, password=arguments.password)
+        Path(arguments.report).write_text(page, encoding="utf-8")
     shown = _cut(result, arguments.top_n)
     if arguments.json:
         print_json(shown.model_dump(mode="python"))

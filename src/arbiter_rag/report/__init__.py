@@ -1,0 +1,5 @@
+"""A decision as a page that a person reads: re-exports, nothing else."""
+
+from arbiter_rag.report.build import report
+
+__all__ = ["report"]
