@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -97,7 +96,7 @@ def _place(
 
 def _plain(metadata: Mapping[str, Any]) -> str:
     kept = {k: v for k, v in metadata.items() if k not in _SCORES and not str(k).startswith("arbiter_")}
-    return json.dumps(kept, sort_keys=True, default=repr)
+    return repr(sorted(kept.items(), key=lambda item: str(item[0])))
 
 
 def _ids(documents: Sequence[Document]) -> list[str]:

@@ -172,7 +172,7 @@ def test_odd_documents_are_handed_on(serve: Serve) -> None:
     documents = [
         Document(""),
         Document("word " * 10_000),
-        Document("\ud800 half"),
+        Document("\ud800 half", metadata={"n": {1: "a", "b": 2}}),
         Document("x", metadata={"lock": lock}),
     ]
     _, llm = serve(answering(lambda cs: {c["candidate_id"]: "primary" for c in cs}))

@@ -247,6 +247,15 @@ def test_what_is_bound_is_sent(serve: Serve) -> None:
     assert body["response_format"]["type"] == "json_schema"
 
 
+@pytest.mark.parametrize("method", ["json_schema", "function_calling"])
+def test_streamed_replies_are_read(serve: Serve, method: str) -> None:
+    server, llm = serve()
+    model = llm if method == "json_schema" else _by_tool(llm)
+    result = judged(model.model_copy(update={"streaming": True, "stream_usage": True}))
+    assert (result.candidates[0].role, server.count()) == ("primary", 1)
+    assert result.usage.prompt_tokens == 100
+
+
 async def test_async_form(serve: Serve) -> None:
     server, llm = serve()
     result = await Arbiter(LangChainJudge(llm)).arank(QUESTION, PASSAGES)

@@ -312,6 +312,13 @@ def test_events_reach_astream_events(serve: Serve) -> None:
     assert asyncio.run(names()) == ["arbiter_result"]
 
 
+def test_a_judgement_that_is_streamed_is_read_too(serve: Serve) -> None:
+    server, llm = serve(streaming=True)
+    result = ArbiterRetriever.from_pdf(PATH, llm=llm).retrieve_result(QUESTION)
+    assert (result.status, server.count()) == ("ok", 1)
+    assert server.requests[0].body["stream"]
+
+
 @pytest.mark.filterwarnings("ignore:The function `loads` is in beta")
 def test_configuration_is_serialisable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
