@@ -55,6 +55,7 @@ class _Attempt:
         (made("RetryError", last_attempt=_Attempt()), "server"),  # tenacity
         (caused(RuntimeError("gave up"), TimeoutError()), "timeout"),
         (IndexError("list index out of range"), "other"),
+        (TypeError("'NoneType' object is not subscriptable"), "other"),  # a gateway's null where choices belong
         (ValueError("no JSON"), "other"),
         (RuntimeError("something"), "other"),
     ],
@@ -82,6 +83,7 @@ def test_passing_failures(error: Exception, kind: str) -> None:
         ValueError("Unknown model 'gpt-99'. Please provide a valid OpenAI model name."),
         TypeError("Could not resolve authentication method. Expected either api_key or auth_token to be set."),
         TypeError("create() got an unexpected keyword argument 'format'"),
+        TypeError("Cannot instantiate typing.Union"),
     ],
     ids=repr,
 )

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from arbiter_rag.testing import ScriptedServer, answering
-from benchmarks.llama_index import SYSTEMS
 from llama_index.core import MockEmbedding, VectorStoreIndex
 from llama_index.core.schema import NodeWithScore
 from llama_scenes import native
+
+from arbiter_rag.testing import ScriptedServer, answering
+from benchmarks.llama_index import SYSTEMS
 
 README = Path(__file__).resolve().parents[1] / "README.md"
 TEXT = README.read_text(encoding="utf-8")

@@ -206,6 +206,15 @@ def test_incoming_order_is_rank_fusion_and_images_pass_through() -> None:
     assert len(found) == 2
 
 
+async def test_a_question_that_is_an_image_alone_passes_everything_through(server: ScriptedServer) -> None:
+    nodes = given("fire", "answer")
+    retriever = ArbiterRetriever([Fixed(nodes), Fixed(nodes)], native(server), top_n=1)
+    query = QueryBundle(query_str="", image_path="photo.png")
+    assert retriever.retrieve(query) == nodes
+    assert await retriever.aretrieve(query) == nodes
+    assert server.count() == 0
+
+
 def test_nothing_proposed_costs_no_call(server: ScriptedServer) -> None:
     retriever = ArbiterRetriever([Fixed([])], native(server))
     assert retriever.retrieve(QUESTION) == []

@@ -26,8 +26,10 @@ _NAMES: tuple[tuple[re.Pattern[str], str | None], ...] = (
     (re.compile(r"Connect|NetworkError|RemoteProtocol|ReadError|WriteError|SSLError|gaierror"), "connection"),
 )
 _SET_UP = re.compile(
-    r"api[_ ]?key|credential|authentication method|unexpected keyword argument|unknown model|environment variable"
-    r"|valid \w+ model name|please install|pip install",
+    r"api[_ ]?key|credential|authentication method|unknown model|environment variable|valid \w+ model name"
+    r"|please install|pip install"
+    # packages whose versions do not go together
+    r"|unexpected keyword argument|cannot instantiate|required (?:positional|keyword)|positional arguments?|not callable",
     re.IGNORECASE,
 )
 _FILTERED = re.compile(r"content[_ ]?(?:filter|management policy)|ResponsibleAIPolicy", re.IGNORECASE)

@@ -87,6 +87,11 @@ class Pool:
         return cls(tuple(seen), tuple(unseen), {p.node.node_id: p for p in all_})
 
     @property
+    def as_given(self) -> list[NodeWithScore]:
+        """Every node once, unjudged and unchanged."""
+        return [proposed.scored for proposed in self.by_id.values()]
+
+    @property
     def passages(self) -> list[Passage]:
         """The judged nodes as passages, in the pool's order."""
         places = [place_of(p.node.metadata) for p in self.judged]

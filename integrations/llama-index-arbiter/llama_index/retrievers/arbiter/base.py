@@ -16,7 +16,7 @@ from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle
 from arbiter_rag import Arbiter, InputError, Lexicon, ParsedDocument, RetrievalResult
 from arbiter_rag.audit import AuditLog
 from arbiter_rag.judges.base import Judge
-from llama_index.postprocessor.arbiter.base import judge_of, question_of
+from llama_index.postprocessor.arbiter.base import judge_of, question_of, speechless
 from llama_index.postprocessor.arbiter.events import announce
 from llama_index.postprocessor.arbiter.nodes import ROLES, OnNotFound, Pool, Roles, roles_of, verdict_node
 from llama_index.retrievers.arbiter.documents import Sources, node_of, opened
@@ -161,23 +161,32 @@ class ArbiterRetriever(EventfulRetriever):
     # --- what the framework calls ---------------------------------------------------------------------------------
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        if speechless(query_bundle) and self._retrievers:
+            return self._pool([r.retrieve(query_bundle) for r in self._retrievers.values()]).as_given
         return self._emitted(*self._result(query_bundle))
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        if speechless(query_bundle) and self._retrievers:
+            return self._pool(await self._all(query_bundle)).as_given
         return self._emitted(*await self._aresult(query_bundle))
 
     def _result(self, query: QueryBundle) -> tuple[RetrievalResult, Pool]:
         if self._documents:
             return self._told(self._arbiter.retrieve(query.query_str, self._documents), Pool((), ()))
-        pool = Pool.of({name: r.retrieve(query) for name, r in self._retrievers.items()})
+        pool = self._pool([r.retrieve(query) for r in self._retrievers.values()])
         return self._told(self._arbiter.rank(query.query_str, pool.passages), pool)
 
     async def _aresult(self, query: QueryBundle) -> tuple[RetrievalResult, Pool]:
         if self._documents:
             return self._told(await self._arbiter.aretrieve(query.query_str, self._documents), Pool((), ()))
-        found = await asyncio.gather(*(r.aretrieve(query) for r in self._retrievers.values()))
-        pool = Pool.of(dict(zip(self._retrievers, found, strict=True)))
+        pool = self._pool(await self._all(query))
         return self._told(await self._arbiter.arank(query.query_str, pool.passages), pool)
+
+    async def _all(self, query: QueryBundle) -> list[list[NodeWithScore]]:
+        return await asyncio.gather(*(r.aretrieve(query) for r in self._retrievers.values()))
+
+    def _pool(self, found: Sequence[list[NodeWithScore]]) -> Pool:
+        return Pool.of(dict(zip(self._retrievers, found, strict=True)))
 
     def _told(self, result: RetrievalResult, pool: Pool) -> tuple[RetrievalResult, Pool]:
         result = pool.complete(result)
