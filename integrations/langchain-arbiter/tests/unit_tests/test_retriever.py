@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import pickle
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,25 +12,21 @@ import pytest
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding
-from langchain_core.load import dumps, loads
 from langchain_core.retrievers import BaseRetriever
-from langchain_core.runnables import ConfigurableField, RunnableLambda
+from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import create_retriever_tool
 from langchain_core.vectorstores import InMemoryVectorStore
-from langchain_openai import ChatOpenAI
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from arbiter_rag import (
     ConfigurationError,
-    DocumentError,
-    InputError,
     ParsedDocument,
     RetrievalResult,
     RuleJudge,
     samples,
 )
 from arbiter_rag.audit import AuditLog
-from arbiter_rag.testing import ScriptedJudge, answering, candidates_in
+from arbiter_rag.testing import ScriptedJudge, candidates_in
 from langchain_arbiter import (
     ArbiterDocumentCompressor,
     ArbiterPdfLoader,
@@ -319,30 +314,6 @@ def test_a_judgement_that_is_streamed_is_read_too(serve: Serve) -> None:
     assert server.requests[0].body["stream"]
 
 
-@pytest.mark.filterwarnings("ignore:The function `loads` is in beta")
-def test_configuration_is_serialisable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "k")
-    given = ArbiterRetriever.from_pdf(PATH, llm=ChatOpenAI(model="gpt-5-mini"), k=3, roles=("primary",))
-    again = loads(
-        dumps(given), allowed_objects=[ArbiterRetriever, ChatOpenAI], valid_namespaces=["langchain_arbiter"],
-        secrets_map={"OPENAI_API_KEY": "k"},
-    )  # fmt: skip
-    assert (again.k, again.roles, again.llm.model_name, again.paths) == (3, ("primary",), "gpt-5-mini", (str(PATH),))
-    fused = ArbiterRetriever(retrievers=[KeywordRetriever.from_pdf(PATH, k=4), TocRetriever.from_pdf(PATH)])
-    again = loads(
-        dumps(fused), allowed_objects=[ArbiterRetriever, KeywordRetriever, TocRetriever],
-        valid_namespaces=["langchain_arbiter"],
-    )  # fmt: skip
-    assert again.invoke(QUESTION) == fused.invoke(QUESTION)
-
-
-def test_a_retriever_can_be_pickled_and_copied() -> None:
-    retriever = ArbiterRetriever.from_pdf(PATH, k=2)
-    expected = retriever.invoke(QUESTION)
-    assert pickle.loads(pickle.dumps(retriever)).invoke(QUESTION) == expected
-    assert len(retriever.model_copy(update={"k": 1}).invoke(QUESTION)) == 1
-
-
 async def test_decisions_are_recorded(serve: Serve, tmp_path: Path) -> None:
     _, llm = serve()
     log = AuditLog(tmp_path / "audit.jsonl")
@@ -353,51 +324,3 @@ async def test_decisions_are_recorded(serve: Serve, tmp_path: Path) -> None:
     assert len(ids) == 2
     assert None not in ids
     assert log.verify().ok
-
-
-def test_fields_can_be_configured_at_run_time(policy: ParsedDocument) -> None:
-    retriever = ArbiterRetriever.from_pdf(policy).configurable_fields(k=ConfigurableField(id="how_many"))
-    assert len(retriever.invoke(QUESTION, {"configurable": {"how_many": 1}})) == 1
-
-
-def test_configuration_reaches_the_retrievers() -> None:
-    found = [Document(f"Deductible {n}", id=str(n)) for n in range(3)]
-    child = Fixed(found=found).configurable_fields(found=ConfigurableField(id="found"))
-    retriever = ArbiterRetriever(retrievers={"child": child})
-    result = retriever.retrieve_result(QUESTION, {"configurable": {"found": found[:1]}})
-    assert len(result.candidates) + len(result.discarded) + len(result.unjudged) == 1
-
-
-def test_a_model_that_is_exchanged_is_asked(serve: Serve) -> None:
-    first, one = serve()
-    second, other = serve()
-    retriever = ArbiterRetriever.from_pdf(PATH, llm=one)
-    retriever.invoke(QUESTION)
-    retriever.model_copy(update={"llm": other}).invoke(QUESTION)
-    assert (first.count(), second.count()) == (1, 1)
-
-
-def test_threads_share_a_retriever(serve: Serve) -> None:
-    server, llm = serve(answering(delay=0.02))
-    retriever = ArbiterRetriever.from_pdf(PATH, llm=llm)
-    assert len({str(d) for d in retriever.batch([QUESTION] * 12)}) == 1
-    assert server.count() == 12
-
-
-def test_settings_that_cannot_be_meant(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError):
-        ArbiterRetriever()
-    with pytest.raises(ConfigurationError):
-        ArbiterRetriever(paths=(str(PATH),), retrievers=[Fixed()])
-    with pytest.raises(ConfigurationError):
-        ArbiterRetriever(retrievers=[Fixed()], embeddings=DeterministicFakeEmbedding(size=8))
-    with pytest.raises(DocumentError):
-        ArbiterRetriever.from_pdf(tmp_path / "missing.pdf")
-    with pytest.raises(ValidationError):
-        ArbiterRetriever.from_pdf(PATH, similarity_top_k=3)
-    with pytest.raises(ValidationError):
-        ArbiterRetriever.from_pdf(PATH, k=0)
-    with pytest.raises(InputError):
-        ArbiterRetriever.from_pdf(PATH).invoke(QUESTION, k=0)
-    with pytest.raises(InputError):
-        ArbiterRetriever.from_pdf(PATH).invoke(" ")
