@@ -7,16 +7,18 @@ import json
 import threading
 from typing import Any
 
+import httpx
 import pytest
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse, LLMMetadata
 from llama_index.core.llms import CustomLLM, MockLLM
 from llama_index.core.llms.callbacks import llm_completion_callback
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.schema import NodeWithScore
-from llama_index.llms.openai import OpenAI
+from llama_index.llms.openai import OpenAI, OpenAIResponses
 from llama_scenes import QUESTION, WAYS, MakeLLM, calling, native, plain
 from pydantic import BaseModel, PrivateAttr
 
+from arbiter_rag import ConfigurationError
 from arbiter_rag.prompt import plain_instructions, reply_schema
 from arbiter_rag.testing import Reply, ScriptedServer
 from llama_index.postprocessor.arbiter import ArbiterNodePostprocessor, LlamaIndexJudge
@@ -158,9 +160,26 @@ def test_of_a_structured_llm_the_llm_inside_judges(server: ScriptedServer, nodes
     assert roles(post.postprocess_nodes(nodes, query_str=QUESTION))["answer"] == "primary"
 
 
-def test_an_unknown_model_is_a_wrong_set_up(nodes: list[NodeWithScore]) -> None:
-    from arbiter_rag import ConfigurationError
+RESPONSES = {"model": "gpt-4o-mini", "api_key": "k", "max_retries": 0}
 
+
+def test_the_responses_class_is_asked_by_tool(server: ScriptedServer, nodes: list[NodeWithScore]) -> None:
+    with httpx.Client() as http:
+        llm = OpenAIResponses(api_base=server.base_url, http_client=http, **RESPONSES)
+        found = roles(ArbiterNodePostprocessor(llm).postprocess_nodes(nodes, query_str=QUESTION))
+    assert found["answer"] == "primary"
+    assert [r.path for r in server.requests] == ["/v1/responses"]
+
+
+async def test_the_responses_class_in_async(server: ScriptedServer, nodes: list[NodeWithScore]) -> None:
+    async with httpx.AsyncClient() as http:
+        llm = OpenAIResponses(api_base=server.base_url, async_http_client=http, **RESPONSES)
+        found = roles(await ArbiterNodePostprocessor(llm).apostprocess_nodes(nodes, query_str=QUESTION))
+    assert found["answer"] == "primary"
+    assert server.count() == 1
+
+
+def test_an_unknown_model_is_a_wrong_set_up(nodes: list[NodeWithScore]) -> None:
     post = ArbiterNodePostprocessor(OpenAI(model="gpt-of-tomorrow", api_key="k"))
     with pytest.raises(ConfigurationError, match="gpt-of-tomorrow"):
         post.postprocess_nodes(nodes, query_str=QUESTION)

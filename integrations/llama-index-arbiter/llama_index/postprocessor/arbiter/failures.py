@@ -29,7 +29,7 @@ _SET_UP = re.compile(
     r"api[_ ]?key|credential|authentication method|unknown model|environment variable|valid \w+ model name"
     r"|please install|pip install"
     # packages whose versions do not go together
-    r"|unexpected keyword argument|cannot instantiate|required (?:positional|keyword)|positional arguments?|not callable",
+    r"|unexpected keyword argument|cannot instantiate|required (?:positional|keyword)|positional argument|not callable",
     re.IGNORECASE,
 )
 _FILTERED = re.compile(r"content[_ ]?(?:filter|management policy)|ResponsibleAIPolicy", re.IGNORECASE)
