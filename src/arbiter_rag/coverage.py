@@ -11,7 +11,7 @@ from arbiter_rag.detectors.reading import reading_of
 from arbiter_rag.dispatch import foreign
 from arbiter_rag.document import ParsedDocument
 
-FOUND = 0.2
+FOUND = 0.25
 """Evidence from which a passage holds enough of a question to be taken for an answer by rules."""
 
 MISSING = 0.2

@@ -70,6 +70,7 @@ class Evidence:
         apparatus: Share of the lines that look like a table of contents, an index or references: they name, they do
             not answer.
         asked: How many things the question asks for.
+        absent: Share of its content words that occur nowhere in the document.
         best: Row on which most of the question stands.
         matched: Keywords found, in the question's order.
     """
@@ -83,6 +84,7 @@ class Evidence:
     shape: bool
     apparatus: float
     asked: int
+    absent: float
     best: int
     matched: tuple[str, ...]
 
@@ -98,11 +100,12 @@ def measure(index: DocumentIndex, needs: Needs, wanted: NDArray[np.bool_], start
         near=near,
         title=_title_share(needs, title.terms, title.content),
         title_exact=_title_exact(needs, title.terms, title.content),
-        pairs=len(needs.pairs & set(hits.adjacent)) / len(needs.pairs) if needs.pairs else 0.0,
+        pairs=sum(needs.pairs.get(pair, 0.0) for pair in set(hits.adjacent)),
         phrase=any(_contains(index, p, start, end) for p in needs.phrases),
         shape=False,
         apparatus=sum(index.apparatus[start:end]) / max(1, end - start),
         asked=len(needs.needs),
+        absent=needs.absent,
         best=best,
         matched=needs.matched(present | (title.terms & needs.terms)),
     )
@@ -116,7 +119,7 @@ def has_shape_near(index: DocumentIndex, shape: AnswerShape, best: int, start: i
 # Weights of `relevance`, learned on the development questions by a listwise logistic model with one source left out in
 # turn, then rounded: only their order of magnitude carries over to other documents.
 _BM25, _COVERAGE, _NEAR, _TITLE, _EXACT = 4.0, 1.5, 1.0, 3.5, 0.9
-_PAIRS, _PHRASE, _SHAPE, _APPARATUS = 2.0, 4.0, 0.6, -3.0
+_PAIRS, _PHRASE, _SHAPE, _APPARATUS = 2.0, 4.0, 0.8, -2.0
 
 
 def relevance(e: Evidence, lexical: float) -> float:
@@ -144,14 +147,15 @@ def strength(e: Evidence) -> float:
     if not e.matched:
         return 0.0
     z = (
-        3.4 * e.coverage
-        + 0.5 * e.near
-        + 3.2 * e.pairs
-        + 1.5 * e.title
-        + 1.6 * math.log1p(e.asked)
+        2.7 * e.coverage
+        + 0.4 * e.near
+        + 2.8 * e.pairs
+        + 1.75 * e.title
+        + 1.47 * math.log1p(e.asked)
         + (3.0 if e.phrase else 0.0)
-        - 2.5 * e.apparatus
-        - 5.5
+        - 1.15 * e.absent
+        - 2.0 * e.apparatus
+        - 4.55
     )
     return round(1.0 / (1.0 + math.exp(-z)), 4)
 

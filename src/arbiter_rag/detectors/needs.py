@@ -76,9 +76,11 @@ class Needs:
         needs: One a concept.
         query: Weighted term ids for BM25.
         phrases: The user's quoted phrases as term ids.
-        pairs: Terms that are neighbours in the question (below 0: not in the document).
+        pairs: Terms that are neighbours in the question (below 0: not in the document), each with its share of all
+            pairs' weight; a pair weighs as much as the commoner of its two terms is rare.
         terms: Every term id that any variant asks for.
         mass: The whole question's mass; 0 when it has no keyword.
+        absent: Share of the content words (those of full weight) that occur nowhere in the document.
     """
 
     def __init__(
@@ -86,7 +88,7 @@ class Needs:
         needs: tuple[Need, ...],
         query: tuple[tuple[int, float], ...],
         phrases: tuple[tuple[int, ...], ...],
-        pairs: frozenset[tuple[int, int]],
+        pairs: dict[tuple[int, int], float],
     ) -> None:
         self.needs = needs
         self.query = query
@@ -94,6 +96,8 @@ class Needs:
         self.pairs = pairs
         self.terms = frozenset(i for n in needs for _, _, ids in n.variants for i in ids if i >= 0)
         self.mass = sum(n.mass for n in needs)
+        content = [n for n in needs if n.weight >= 1]
+        self.absent = sum(not n.occurs for n in content) / len(content) if content else 0.0
         # Coverage is asked for thousands of times a question: one-word needs become a table of shares by term.
         self._share: dict[int, float] = {}
         self._compound: list[tuple[Need, float]] = []
@@ -152,7 +156,7 @@ def _rarity(ids: tuple[int, ...], index: DocumentIndex) -> float:
     return math.log(1 + (n - frequency + 0.5) / (frequency + 0.5))
 
 
-def _pairs(question: ParsedQuestion, index: DocumentIndex) -> frozenset[tuple[int, int]]:
+def _pairs(question: ParsedQuestion, index: DocumentIndex) -> dict[tuple[int, int], float]:
     """Terms that stand side by side in the question ("path length"), function words left out.
 
     A term that does not occur in the document is a number below 0 of its own, so that its pairs are asked for too.
@@ -162,4 +166,6 @@ def _pairs(question: ParsedQuestion, index: DocumentIndex) -> frozenset[tuple[in
         for at, t in enumerate(index.analyzer.tokens(question.text[:2000]))
         if not index.analyzer.is_stop(t.term) and not index.analyzer.is_stop(t.surface)
     ]
-    return frozenset((a, b) for a, b in pairwise(kept) if a != b)
+    weights = {(a, b): min(_rarity((a,), index), _rarity((b,), index)) for a, b in pairwise(kept) if a != b}
+    whole = sum(weights.values())
+    return {pair: weight / whole for pair, weight in weights.items()} if whole else {}
