@@ -27,15 +27,12 @@ from llama_index.postprocessor.arbiter import ArbiterNodePostprocessor
 from tests.conformance.table import CASES, KEPT, PASSAGES, Alien, Case, Entry, Outcome, arbiter_json, run_table
 
 QUESTION = "What score did the base model reach?"
-WIDE = 25
-"""Nodes of the second measurement."""
-
-CHUNK_WORDS = 750
-"""About the 1,024 tokens that the framework's node parsers cut by default."""
+WIDE = 25  # nodes of the second measurement
+CHUNK_WORDS = 750  # about the 1,024 tokens that the framework's node parsers cut by default
 
 _RELEVANCE = {"primary": 9, "supporting": 7, "tangential": 4, "discarded": 1}
+# Arbiter's ids and what comes of mistyping them: formats that number passages have nothing like them.
 _OWN_ID = re.compile(r"[p\u0440]\W?\d")
-"""Arbiter's ids and what comes of mistyping them: formats that number passages have nothing like them."""
 
 
 class InexpressibleError(Exception):
@@ -143,17 +140,13 @@ def write_arbiter(case: Case, request: RecordedRequest) -> object:
     ids = tuple(own.values())
     # The table's ids are two letters longer than these; what is cut or mistyped there is cut and mistyped here.
     entries = tuple(
-        replace(e, of=Alien(_translated(e.of.value, own))) if isinstance(e.of, Alien) else e for e in case.entries
+        replace(e, of=Alien(_back(e.of.value, own))) if isinstance(e.of, Alien) else e for e in case.entries
     )
     return (
         _back(arbiter_json(replace(case, entries=entries), tuple(own)), own)
         if case.came_as
         else arbiter_json(replace(case, entries=entries), ids)
     )
-
-
-def _translated(value: object, own: dict[str, str]) -> object:
-    return _back(value, own) if isinstance(value, str | list | dict) else value
 
 
 def _back(value: object, own: dict[str, str]) -> object:
