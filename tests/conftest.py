@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
+
+from arbiter_rag import ParsedDocument
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -27,6 +31,17 @@ def data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"development data is not here ({folder}); set ARBITER_DATA to its folder")
     return folder
+
+
+@pytest.fixture(scope="session")
+def dev_document(data: Path) -> Callable[[str, str], ParsedDocument]:
+    """A development document by source and file name, parsed once a session."""
+
+    @cache
+    def parsed(source: str, name: str) -> ParsedDocument:
+        return ParsedDocument.from_pdf(data / "dev" / source / name)
+
+    return parsed
 
 
 @pytest.fixture(scope="session")
