@@ -37,8 +37,10 @@ def frame(records: Iterable[AuditRecord], table: Table = "records") -> pd.DataFr
     for name, kind in columns.items():
         if kind == "time":
             out[name] = pd.to_datetime(out[name], utc=True)
+        elif kind == "bool":
+            out[name] = out[name].astype("bool")
         elif kind != "str":
-            out[name] = out[name].astype(kind)
+            out[name] = out[name].astype("int64" if kind == "int64" else "float64")
     return out
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -34,17 +34,26 @@ def read_lines(
     )
 
 
-def _rows(document: ParsedDocument, brief: Brief) -> list[int]:
-    rows: set[int] = set()
+def _rows(document: ParsedDocument, brief: Brief) -> list[tuple[int, int]]:
+    """Rows (start, exclusive end) in order, none twice."""
+    wanted: list[tuple[int, int]] = []
     for candidate in brief.candidates:
-        if candidate.doc_id == document.doc_id and candidate.context is not None:
-            rows.update(_around(document, *document.rows(candidate.context)))
-            for line in candidate.snippet_lines:
-                if line.page is not None and line.line is not None:
-                    row = _row(document, line.page, line.line)
-                    if row not in rows:
-                        rows.update(_around(document, row, row + 1))
-    return sorted(rows)
+        if candidate.doc_id != document.doc_id or candidate.context is None:
+            continue
+        context = document.rows(candidate.context)
+        wanted.append(_around(document, *context))
+        for line in candidate.snippet_lines:
+            if line.page is not None and line.line is not None:
+                row = _row(document, line.page, line.line)
+                if not context[0] <= row < context[1]:
+                    wanted.append(_around(document, row, row + 1))
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(wanted):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return joined
 
 
 def _row(document: ParsedDocument, page: int, line: int) -> int:
@@ -52,7 +61,7 @@ def _row(document: ParsedDocument, page: int, line: int) -> int:
     return bisect_left(document.lines, line, start, end)
 
 
-def _around(document: ParsedDocument, start: int, end: int) -> range:
+def _around(document: ParsedDocument, start: int, end: int) -> tuple[int, int]:
     """The rows, and as many before and behind them as settling may look at."""
     texts = document.texts
     low, room = start, REACH
@@ -63,29 +72,26 @@ def _around(document: ParsedDocument, start: int, end: int) -> range:
     while high < len(texts) and room > 0:
         room -= len(texts[high]) + 1
         high += 1
-    return range(low, high)
+    return low, high
 
 
-def _runs(document: ParsedDocument, rows: Sequence[int]) -> Iterable[LineRun]:
-    run: list[int] = []
-    for row in rows:
-        follows = run and row == run[-1] + 1 and document.pages[row] == document.pages[run[-1]]
-        if follows and document.lines[row] == document.lines[run[-1]] + 1:
-            run.append(row)
-            continue
-        if run:
-            yield _run(document, run)
-        run = [row]
-    if run:
-        yield _run(document, run)
+def _runs(document: ParsedDocument, rows: Iterable[tuple[int, int]]) -> Iterable[LineRun]:
+    for start, end in rows:
+        while start < end:
+            stop = min(end, document.page_rows(document.pages[start])[1])
+            # The numbers of a caller's lines may have gaps; a run has none.
+            while document.lines[stop - 1] - document.lines[start] != stop - 1 - start:
+                stop -= 1
+            yield _run(document, start, stop)
+            start = stop
 
 
-def _run(document: ParsedDocument, rows: Sequence[int]) -> LineRun:
+def _run(document: ParsedDocument, start: int, end: int) -> LineRun:
     return LineRun.model_construct(
-        page=document.pages[rows[0]],
-        line=document.lines[rows[0]],
-        texts=document.texts[rows[0] : rows[-1] + 1],
-        furniture=tuple(i for i, row in enumerate(rows) if document.furniture[row]),
+        page=document.pages[start],
+        line=document.lines[start],
+        text="\n".join(document.texts[start:end]),
+        furniture=tuple(i for i, furniture in enumerate(document.furniture[start:end]) if furniture),
     )
 
 
@@ -106,9 +112,7 @@ def _boxes(
             continue
         start = _row(document, scope.page_start, scope.line_start)
         end = _row(document, scope.page_end or scope.page_start, scope.line_end or scope.line_start) + 1
-        # One box a line; a quote over lines that do not follow one another has fewer, and then all are looked up.
-        boxes = scope.boxes if len(scope.boxes) == end - start else document.boxes(start, end)
-        for row, box in zip(range(start, end), boxes, strict=False):
+        for row, box in zip(range(start, end), document.boxes(start, end), strict=False):
             found[document.pages[row], document.lines[row]] = box
     return tuple(
         (page, line, _short(b.x0), _short(b.y0), _short(b.x1), _short(b.y1))
@@ -123,17 +127,18 @@ def _short(value: float) -> float:
 
 def text_of(lines: RecordedLines, scope: CandidateScope) -> str:
     """The text of a context: its lines without running headers and footers."""
-    texts: list[str] = []
+    found: list[str] = []
     for run in lines.runs:
         if not scope.page_start <= run.page <= scope.page_end:
             continue
+        texts = run.texts
         low = max(0, scope.line_start - run.line) if run.page == scope.page_start else 0
-        high = max(0, scope.line_end + 1 - run.line) if run.page == scope.page_end else len(run.texts)
+        high = max(0, scope.line_end + 1 - run.line) if run.page == scope.page_end else len(texts)
         if run.furniture:
-            texts += [text for i, text in enumerate(run.texts[:high]) if i >= low and i not in run.furniture]
+            found += [text for i, text in enumerate(texts[:high]) if i >= low and i not in run.furniture]
         else:
-            texts += run.texts[low:high]
-    return "\n".join(texts)
+            found += texts[low:high]
+    return "\n".join(found)
 
 
 def document_of(lines: RecordedLines, name: str, pages: int) -> ParsedDocument:

@@ -114,12 +114,17 @@ class Failure(Contract):
 
 
 class LineRun(Contract):
-    """Lines of one page that follow one another; `furniture` are the places in `texts` of headers and footers."""
+    """Lines of one page that follow one another, joined by line feeds; `furniture` are headers and footers in it."""
 
     page: int
     line: int
-    texts: tuple[str, ...]
+    text: str
     furniture: tuple[int, ...] = ()
+
+    @property
+    def texts(self) -> list[str]:
+        """The lines."""
+        return self.text.split("\n")
 
 
 class RecordedLines(Contract):

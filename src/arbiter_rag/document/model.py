@@ -266,13 +266,18 @@ class ParsedDocument:
 
     def boxes(self, start: int, end: int) -> tuple[Box, ...]:
         """One box a row; empty when the document has no coordinates."""
-        part = self.line_df.iloc[start:end]
-        if part[["x0", "y0", "x1", "y1"]].isna().to_numpy().any():
+        part = self._coordinates[start:end]
+        if np.isnan(part).any():
             return ()
         return tuple(
-            Box(page=int(p), x0=float(a), y0=float(b), x1=float(c), y1=float(d))
-            for p, a, b, c, d in zip(part["page"], part["x0"], part["y0"], part["x1"], part["y1"], strict=True)
+            Box(page=page, x0=x0, y0=y0, x1=x1, y1=y1)
+            for page, (x0, y0, x1, y1) in zip(self.pages[start:end], part.tolist(), strict=True)
         )
+
+    @cached_property
+    def _coordinates(self) -> np.ndarray:
+        """x0, y0, x1, y1 of each row: a table is slow to be asked for single rows."""
+        return self.line_df[["x0", "y0", "x1", "y1"]].to_numpy(dtype=np.float64)
 
     @property
     def ref(self) -> DocumentRef:
