@@ -60,7 +60,7 @@ def hostile(hostile_pdf: Path) -> tuple[RetrievalResult, ParsedDocument]:
         ids = [c.candidate_id for c in brief.candidates]  # type: ignore[attr-defined]  # a Brief
         mark = "<b onclick=alert(4)>because</b>"
         quotes = ("The notice period is 30 days", "The period of notice on a turned page is 90 days")
-        shown = [quotes[c.page - 1] for c in brief.candidates]  # type: ignore[attr-defined]  # as above
+        shown = [quotes[c.anchor.page_end - 1] for c in brief.candidates]  # type: ignore[attr-defined]  # as above
         rankings = [
             {"candidate_id": i, "reason": mark, "role": "primary", "quote": q} for i, q in zip(ids, shown, strict=True)
         ]

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from arbiter_rag.audit.chain import (
     GENESIS,
     Problem,
@@ -88,6 +86,8 @@ class AuditLog:
         Raises:
             AuditError: The file cannot be written, or other writers kept it locked.
         """
+        from filelock import FileLock, Timeout  # here, because most who import the library write no log
+
         payload = encode(record, self.redact)  # outside the lock: the larger part of the work
         try:
             # A lock of its own for each append: threads of one process exclude one another as processes do.
