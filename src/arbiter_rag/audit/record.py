@@ -283,7 +283,7 @@ def _turns(given: Mapping[str, Any]) -> tuple[str | None, str | None]:
     for message in given.get("messages") or ():
         if isinstance(message, Mapping) and isinstance(message.get("content"), str):
             turns.setdefault(str(message.get("role")), message["content"])
-    return turns.get("system"), turns.get("user")
+    return turns.get("system", turns.get("developer")), turns.get("user")
 
 
 def _plain(value: Any) -> Any:
