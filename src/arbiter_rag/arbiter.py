@@ -228,26 +228,7 @@ class Arbiter:
         passages: Sequence[Passage],
         proceeding: Proceeding,
     ) -> Steps[RetrievalResult]:
-        reply: JudgeReply | None = None
-        failure: JudgeError | None = None
-        result: RetrievalResult | None = None
-        calls = int(self.judge.calls_model and bool(brief.candidates))
-        try:
-            if brief.candidates:
-                reply = yield Ask(self.judge, brief)
-                result = settle(
-                    brief, reply, judge=self.judge.name, documents=documents, on_unverified=self.on_unverified
-                )
-            else:
-                result = settle_empty(brief, judge=self.judge.name)
-        except JudgeError as error:
-            failure = error
-            if self.on_error == "fallback":
-                log.warning("%s did not decide (%s): the rules do, and the result is degraded.", self.judge.name, error)
-                result = self._by_rules(brief, documents, error)
-        if result is not None:
-            usage = result.usage.model_copy(update={"calls": calls, "forecast": brief.forecast_tokens if calls else 0})
-            result = result.model_copy(update={"usage": usage})
+        reply, failure, result = yield from self._judged(brief, documents)
         decision = Decision(
             kind=proceeding.kind,
             settings=self._settings(brief),
@@ -263,6 +244,26 @@ class Arbiter:
         if concluded is None:
             raise failure or JudgeError(f"{self.judge.name} did not decide.")
         return concluded
+
+    def _judged(
+        self, brief: Brief, documents: Mapping[str, ParsedDocument]
+    ) -> Steps[tuple[JudgeReply | None, JudgeError | None, RetrievalResult | None]]:
+        """The judge's reply, its failure and the result, as far as there are any; a failure may leave no result."""
+        if not brief.candidates:
+            return None, None, settle_empty(brief, judge=self.judge.name)
+        reply: JudgeReply | None = None
+        failure: JudgeError | None = None
+        calls = int(self.judge.calls_model)
+        try:
+            reply = yield Ask(self.judge, brief)
+            result = settle(brief, reply, judge=self.judge.name, documents=documents, on_unverified=self.on_unverified)
+        except JudgeError as error:
+            if self.on_error == "raise":
+                return reply, error, None
+            log.warning("%s did not decide (%s): the rules do, and the result is degraded.", self.judge.name, error)
+            failure, result = error, self._by_rules(brief, documents, error)
+        usage = result.usage.model_copy(update={"calls": calls, "forecast": brief.forecast_tokens if calls else 0})
+        return reply, failure, result.model_copy(update={"usage": usage})
 
     def _by_rules(self, brief: Brief, documents: Mapping[str, ParsedDocument], error: JudgeError) -> RetrievalResult:
         rules = RuleJudge(fallback=True)

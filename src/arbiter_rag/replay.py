@@ -68,30 +68,28 @@ def replay(
     if record.redacted or (record.reply is not None and record.reply.form == "repr"):
         why = "its texts were redacted" if record.redacted else "its reply was no JSON"
         return Replay(record_id=record.record_id, identical=False, skipped=(f"everything: {why}",))
-    differences: list[Difference] = []
-    opened: list[ParsedDocument] = []
-    if documents and record.kind == "retrieve":
-        opened, changes = _paired(record, documents, password)
-        differences += changes
-        differences += _changed_lines(record, opened)
+    opened, differences = _paired(record, documents, password) if documents and record.kind == "retrieve" else ([], [])
+    differences += _changed_lines(record, opened)
     whole = bool(opened) or record.kind == "rank"
-    decision = _whole(record, opened) if whole else _without_documents(record)
-    differences += _compared(record, decision)
+    differences += _compared(record, _whole(record, opened) if whole else _without_documents(record))
     if not whole:
         differences += _questioned(record)
-    skipped = [] if whole else ["detecting and gathering: the documents were not given"]
-    if record.settings.own_token_counter:
-        skipped.append("token counts: the caller counted in a way that is not recorded")
-    if any(hit.method == "embedding" for hit in record.brief.hits):
-        skipped.append("embedding: its hits were taken from the record")
-    steps = ("parse_question", "dispatch", *(("detect", "gather") if whole else ()), "brief", "settle")
     return Replay(
         record_id=record.record_id,
         identical=not differences,
-        steps=steps,
-        skipped=tuple(skipped),
+        steps=("parse_question", "dispatch", *(("detect", "gather") if whole else ()), "brief", "settle"),
+        skipped=tuple(_skipped(record, whole)),
         differences=tuple(differences),
     )
+
+
+def _skipped(record: AuditRecord, whole: bool) -> Iterator[str]:
+    if not whole:
+        yield "detecting and gathering: the documents were not given"
+    if record.settings.own_token_counter:
+        yield "token counts: the caller counted in a way that is not recorded"
+    if any(hit.method == "embedding" for hit in record.brief.hits):
+        yield "embedding: its hits were taken from the record"
 
 
 class _Recorded:
@@ -246,7 +244,9 @@ def _changed_lines(record: AuditRecord, documents: Sequence[ParsedDocument]) -> 
     """Recorded lines that the documents no longer have where they stood: the likely cause of every other difference."""
     by_id = {document.doc_id: document for document in documents}
     for part in record.lines:
-        document = by_id[part.doc_id]
+        document = by_id.get(part.doc_id)
+        if document is None:
+            continue
         texts = {
             (page, line): text for page, line, text in zip(document.pages, document.lines, document.texts, strict=True)
         }

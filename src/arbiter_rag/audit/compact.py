@@ -127,8 +127,11 @@ def decode(sealed: Sealed) -> AuditRecord:
     try:
         return _record(body).sealed(short_id(sealed.hash), sealed.hash, sealed.prev, sealed.seq)
     except (ValidationError, KeyError, IndexError, TypeError) as error:
-        where = f"record {short_id(sealed.hash)} (number {sealed.seq})"
-        raise AuditError(f"Expected a record of this library, got one that cannot be read: {where}: {error}") from error
+        what = error.errors()[0]["msg"] if isinstance(error, ValidationError) else f"{type(error).__name__}: {error}"
+        raise AuditError(
+            f"Expected a record of this library, got one that cannot be read: record {short_id(sealed.hash)}, number "
+            f"{sealed.seq} ({what})."
+        ) from error
 
 
 def _record(body: dict[str, Any]) -> AuditRecord:

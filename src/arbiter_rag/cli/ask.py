@@ -8,18 +8,21 @@ from pathlib import Path
 from arbiter_rag.arbiter import Arbiter
 from arbiter_rag.audit import AuditLog
 from arbiter_rag.cli.arguments import UsageError
-from arbiter_rag.cli.open import cache_folder, open_document
+from arbiter_rag.cli.open import cache_folder, open_documents
 from arbiter_rag.cli.terminal import console, print_json, say
 from arbiter_rag.cli.verdicts import show
 from arbiter_rag.contract import RetrievalResult
 from arbiter_rag.judges.base import Judge
 from arbiter_rag.judges.rules import RuleJudge
 from arbiter_rag.lexicon import Lexicon
+from arbiter_rag.report import report, template
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Answer; 0 when found, 1 when not."""
-    judge = _judge(arguments)
+    judge = chosen_judge(arguments)
+    if arguments.report:
+        template()  # a missing package is said before a model is asked
     cache = None if arguments.no_cache else cache_folder()
     arbiter = Arbiter(
         judge=judge,
@@ -30,13 +33,11 @@ def run(arguments: argparse.Namespace) -> int:
         audit=AuditLog(arguments.audit) if arguments.audit else None,
     )
     _check_files(arguments.pdfs)
-    documents = [open_document(pdf, arguments, cache) for pdf in arguments.pdfs]
+    documents = open_documents(arguments.pdfs, arguments, cache)
     result = arbiter.retrieve(arguments.question, documents)
     if result.status == "degraded":
         say(f"degraded: {judge.name} gave no usable verdict ({result.error}); rules decided instead")
     if arguments.report:
-        from arbiter_rag.report import report
-
         record = AuditLog(arguments.audit).get(result.record_id) if arguments.audit and result.record_id else None
         page = report(record or result, documents, password=arguments.password)
         Path(arguments.report).write_text(page, encoding="utf-8")
@@ -48,7 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if result.not_found else 0
 
 
-def _judge(arguments: argparse.Namespace) -> Judge:
+def chosen_judge(arguments: argparse.Namespace) -> Judge:
+    """The judge that the options name."""
     named = arguments.judge or ("openai" if arguments.model or arguments.base_url else None)
     if named != "openai":
         if arguments.model or arguments.base_url:

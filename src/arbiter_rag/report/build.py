@@ -56,7 +56,7 @@ def report(subject: AuditRecord | RetrievalResult, documents: Documents = (), *,
         values = _values(result, record, gallery)
     finally:
         gallery.close()
-    return str(_template().render(**values))
+    return str(template().render(**values))
 
 
 def _parsed(documents: Documents, password: str | None) -> list[ParsedDocument]:
@@ -75,7 +75,12 @@ def _matched(result: RetrievalResult, documents: Sequence[ParsedDocument]) -> di
 
 
 @cache
-def _template() -> Any:
+def template() -> Any:
+    """The page's template.
+
+    Raises:
+        ConfigurationError: The package jinja2 is missing (extra `audit`).
+    """
     try:
         from jinja2 import Environment, StrictUndefined
     except ImportError:
