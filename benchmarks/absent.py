@@ -31,9 +31,9 @@ from typing import Any
 import numpy as np
 
 from arbiter_rag import Arbiter
+from arbiter_rag.evaluation.measure import share
 from benchmarks.harness import Row, entry, markdown
 from benchmarks.retrieval_data import CACHE, Question, document, questions, sources
-from benchmarks.retrieval_measure import share
 
 SEED = 20_260_601
 MOST = 40

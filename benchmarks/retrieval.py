@@ -26,23 +26,14 @@ from arbiter_rag.contract import Brief, Candidate
 from arbiter_rag.detectors import Embedder
 from arbiter_rag.detectors.index import index_of
 from arbiter_rag.document import ParsedDocument
+from arbiter_rag.evaluation.measure import Outcome, Share, absences, costs, found_at, outcome_of, share, summed
 from arbiter_rag.judges import RuleJudge
 from benchmarks.embedding_models import MODELS, embedder
 from benchmarks.harness import Row, SkippedError, entry, markdown
 from benchmarks.retrieval_baselines import Bm25Pages, Bm25Windows, Dense, Fused, System, Tiling, vectors_of
 from benchmarks.retrieval_data import CACHE, Found, Question, document, questions, sources
 from benchmarks.retrieval_frameworks import framework_systems
-from benchmarks.retrieval_measure import (
-    KS,
-    Outcome,
-    Share,
-    absences,
-    costs,
-    difference,
-    outcome_of,
-    share,
-    summed,
-)
+from benchmarks.retrieval_measure import KS, difference
 from benchmarks.retrieval_readme import write_between_markers
 
 OURS = "Arbiter"
@@ -74,7 +65,7 @@ class ArbiterSystem:
         brief = self.ten.propose(question.text, doc)
         pool = ranked(brief, doc)
         pools = {k: pool for k in KS if k <= 10} | {20: ranked(self.twenty.propose(question.text, doc), doc)}
-        first = [_found(c.anchor, c.snippet, doc) for c in result.candidates[:1]]
+        first = [found_at(c.anchor, c.snippet, doc) for c in result.candidates[:1]]
         return replace(
             outcome_of(question, pools, milliseconds),
             first=any(f.hits(question) and not f.pages <= question.excluded for f in first),
@@ -91,14 +82,8 @@ def ranked(brief: Brief, doc: ParsedDocument) -> list[Found]:
         return []
     by_id: dict[str, Candidate] = {c.candidate_id: c for c in brief.candidates}
     rankings: list[dict[str, Any]] = RuleJudge().judge(brief).raw["rankings"]
-    return [_found(by_id[r["candidate_id"]].anchor, by_id[r["candidate_id"]].snippet, doc) for r in rankings]
-
-
-def _found(anchor: Any, snippet: str, doc: ParsedDocument) -> Found:
-    start, end = doc.rows(anchor)
-    return Found(
-        frozenset(range(anchor.page_start, anchor.page_end + 1)), end - start, f"{doc.text(start, end)}\n{snippet}"
-    )
+    in_order = [by_id[r["candidate_id"]] for r in rankings]
+    return [found_at(c.anchor, c.snippet, doc) for c in in_order]
 
 
 def ask(system: System, question: Question, doc: ParsedDocument) -> Outcome:
@@ -155,7 +140,7 @@ def tables(measured: Measured) -> Iterator[dict[str, Any]]:
             asked = [o for o in outcomes if o.question.crosses is crosses]
             if not asked:
                 continue
-            shares = summed(asked)
+            shares = summed(asked, KS)
             if any(o.not_found is not None for o in asked):
                 shares |= absences(asked)
             yield {

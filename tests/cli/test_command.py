@@ -221,7 +221,7 @@ def test_a_reader_that_leaves_is_no_error() -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
 def test_ctrl_c_is_quiet() -> None:
     code = (
-        "import arbiter_rag.cli.ask as a, os, signal; a.open_document = lambda *_: os.kill(os.getpid(), signal.SIGINT)"
+        "import arbiter_rag.cli.ask as a, os, signal; a.open_documents = lambda *_: os.kill(os.getpid(), signal.SIGINT)"
     )
     arguments = ["ask", POLICY, "x", "--judge", "rules", "--no-cache"]
     run = f"{code}; from arbiter_rag.cli import main; raise SystemExit(main({arguments!r}))"

@@ -17,10 +17,26 @@ _EPILOG = """\
 commands:
   ask PDF [PDF ...] QUESTION   find the passages that answer a question, each with its role and reason
   inspect PDF                  show what is known about a document: sections, pages without text
+  eval QUESTIONS PDF [PDF ...] measure retrieval and judge on your own questions
   audit COMMAND FILE           verify, read, replay and export the records that `ask --audit` writes
 
 exit status: 0 found, 1 not found, 2 error
 'arbiter-rag COMMAND --help' shows a command's options"""
+
+
+_EVAL_EPILOG = """\
+QUESTIONS.jsonl holds one JSON object a line; other fields than these are not read:
+  question       what is asked
+  doc            file name of the PDF it is asked of; may be missing where one PDF is given
+  gold_pages     pages that hold the answer, the PDF's own count from 1; any of them counts
+  answerable     false when the document does not hold the answer (default: whether there are gold_pages)
+  gold_text      optional: words of the document that carry the answer
+  exclude_pages  optional: pages that do not count, such as an index that repeats the question
+
+  {"question": "What is the deductible?", "doc": "policy.pdf", "gold_pages": [4], "gold_text": "EUR 400"}
+  {"question": "Who insures the bicycle?", "doc": "policy.pdf", "answerable": false}
+
+exit status: 0 when measured, whatever the figures; 2 error"""
 
 
 class UsageError(ArbiterError):
@@ -70,20 +86,7 @@ def _ask(argv: Sequence[str]) -> Parsed:
         allow_abbrev=False,
     )
     parser.add_argument("words", nargs="*", metavar="PDF", help="one PDF or several, then the question in quotes")
-    judge = parser.add_argument_group("who judges")
-    judge.add_argument(
-        "--judge", choices=("rules", "openai"), help="rules need no model; openai: any OpenAI-compatible API"
-    )
-    judge.add_argument("--model", help="model name, e.g. gpt-5-mini; implies --judge openai")
-    judge.add_argument("--base-url", metavar="URL", help="server, where it is not OpenAI's; implies --judge openai")
-    judge.add_argument("--instructions", metavar="TEXT", help="your domain rules, added to the judge's prompt")
-    judge.add_argument(
-        "--on-error",
-        choices=("fallback", "raise"),
-        default="fallback",
-        help="when the model fails: let rules decide and say so (default), or stop with status 2",
-    )
-    judge.add_argument("--lexicon", metavar="FILE", help="your dictionary of concepts and their variants")
+    _add_judge_options(parser)
     _add_document_options(parser)
     out = parser.add_argument_group("what is shown")
     out.add_argument("--json", action="store_true", help="print the whole result as JSON and nothing else")
@@ -117,13 +120,57 @@ def _inspect(argv: Sequence[str]) -> Parsed:
     return inspect.run, given
 
 
+def _eval(argv: Sequence[str]) -> Parsed:
+    parser = Parser(
+        prog=f"{PROGRAM} eval",
+        usage="%(prog)s [options] QUESTIONS.jsonl PDF [PDF ...]",
+        description="Measure retrieval and judge on your own questions: how often the pages that hold the answer are "
+        "proposed, come first, and how well absence is noticed.",
+        epilog=_EVAL_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("questions", metavar="QUESTIONS.jsonl", help="one JSON object a line, see below")
+    parser.add_argument("pdfs", nargs="+", metavar="PDF", help="the documents that the questions are about")
+    _add_judge_options(parser)
+    _add_document_options(parser)
+    out = parser.add_argument_group("what is shown")
+    out.add_argument("--json", metavar="FILE", help="also write everything, each question too, as JSON; - for stdout")
+    given = parser.parse_intermixed_args(argv)
+    from arbiter_rag.cli import evaluate  # as above
+
+    return evaluate.run, given
+
+
 def _audit(argv: Sequence[str]) -> Parsed:
     from arbiter_rag.cli.audit_arguments import parse_audit  # it needs what is defined here
 
     return parse_audit(argv)
 
 
-_COMMANDS: dict[str, Callable[[Sequence[str]], Parsed]] = {"ask": _ask, "inspect": _inspect, "audit": _audit}
+_COMMANDS: dict[str, Callable[[Sequence[str]], Parsed]] = {
+    "ask": _ask,
+    "inspect": _inspect,
+    "eval": _eval,
+    "audit": _audit,
+}
+
+
+def _add_judge_options(parser: argparse.ArgumentParser) -> None:
+    judge = parser.add_argument_group("who judges")
+    judge.add_argument(
+        "--judge", choices=("rules", "openai"), help="rules need no model; openai: any OpenAI-compatible API"
+    )
+    judge.add_argument("--model", help="model name, e.g. gpt-5-mini; implies --judge openai")
+    judge.add_argument("--base-url", metavar="URL", help="server, where it is not OpenAI's; implies --judge openai")
+    judge.add_argument("--instructions", metavar="TEXT", help="your domain rules, added to the judge's prompt")
+    judge.add_argument(
+        "--on-error",
+        choices=("fallback", "raise"),
+        default="fallback",
+        help="when the model fails: let rules decide and say so (default), or stop with status 2",
+    )
+    judge.add_argument("--lexicon", metavar="FILE", help="your dictionary of concepts and their variants")
 
 
 def _add_document_options(parser: argparse.ArgumentParser) -> None:

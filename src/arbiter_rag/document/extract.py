@@ -8,6 +8,7 @@ from typing import Any
 
 from arbiter_rag.document.lines import BOTTOM_UP, SLANTED, TOP_DOWN, UPSIDE_DOWN, Fragments
 from arbiter_rag.document.strings import clean
+from arbiter_rag.progress import Progress
 
 _BOLD = 16
 """PyMuPDF's span flag for bold."""
@@ -28,12 +29,14 @@ class Extract:
     notes: list[str] = field(default_factory=list)
 
 
-def extract(pymupdf: Any, doc: Any, pages: int) -> Extract:
+def extract(pymupdf: Any, doc: Any, pages: int, progress: Progress | None = None) -> Extract:
     """Read every page once; a page that cannot be read becomes a page without text and a note."""
     out = Extract()
     flags = pymupdf.TEXTFLAGS_TEXT
     broken: list[int] = []
     for index in range(pages):
+        if progress:
+            progress(index, pages)
         try:
             content = doc[index].get_text("dict", flags=flags)
         except Exception:  # noqa: BLE001 - MuPDF raises a class of its own for every kind of damage
@@ -44,6 +47,8 @@ def extract(pymupdf: Any, doc: Any, pages: int) -> Extract:
         for block in content["blocks"]:
             if block["type"] == 0:
                 _add(out.fragments, index + 1, block["number"], block["lines"])
+    if progress:
+        progress(pages, pages)
     if broken:
         out.notes.append(f"{len(broken)} of {pages} pages could not be read ({_listed(broken)}).")
     return out

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from arbiter_rag.contract import Box, CandidateScope, DocumentRef, HeadingSource
+from arbiter_rag.progress import Progress
 
 T = TypeVar("T")
 
@@ -136,6 +137,7 @@ class ParsedDocument:
         headings: Literal["auto", "outline", "printed", "fonts", "layout", "none"] = "auto",
         doc_id: str | None = None,
         cache_dir: str | Path | None = None,
+        progress: Progress | None = None,
     ) -> ParsedDocument:
         """Read a PDF with PyMuPDF (extra `pdf`).
 
@@ -146,6 +148,7 @@ class ParsedDocument:
                 fonts and numbering; `layout` asks PyMuPDF 2's layout model (about 5 pages a second).
             doc_id: Instead of the first 12 hex digits of the SHA-256 of the bytes.
             cache_dir: Folder in which the parsed document is kept; nothing is written without it.
+            progress: Called with the pages read and the pages in all; not at all when the cache has the document.
 
         Raises:
             DocumentError: No such file, a folder, not a PDF, encrypted, damaged, without pages.
@@ -153,7 +156,9 @@ class ParsedDocument:
         """
         from arbiter_rag.document.pdf import parse_pdf
 
-        document = parse_pdf(source, password=password, headings=headings, doc_id=doc_id, cache_dir=cache_dir)
+        document = parse_pdf(
+            source, password=password, headings=headings, doc_id=doc_id, cache_dir=cache_dir, progress=progress
+        )
         document.source = Path(source) if isinstance(source, str | Path) else None
         return document
 

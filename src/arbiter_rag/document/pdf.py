@@ -26,6 +26,7 @@ from arbiter_rag.document.model import ParsedDocument
 from arbiter_rag.document.outline import Entry, read_outline
 from arbiter_rag.document.view import View
 from arbiter_rag.errors import ConfigurationError, DocumentError, InputError
+from arbiter_rag.progress import Progress
 
 _LOCK = threading.RLock()
 """MuPDF is not thread-safe: one document at a time is opened and read."""
@@ -61,6 +62,7 @@ def parse_pdf(
     headings: HeadingsMode = "auto",
     doc_id: str | None = None,
     cache_dir: str | Path | None = None,
+    progress: Progress | None = None,
 ) -> ParsedDocument:
     """Read a PDF; see `ParsedDocument.from_pdf`."""
     if headings not in get_args(HeadingsMode):
@@ -77,7 +79,7 @@ def parse_pdf(
         try:
             if cache and (known := cache.load(doc_id, name, digest)):
                 return known
-            raw = _take(pymupdf, doc, name, headings)
+            raw = _take(pymupdf, doc, name, headings, progress)
         finally:
             doc.close()
     document = _build(raw, name, digest, headings, doc_id)
@@ -172,7 +174,7 @@ def _looks_like(data: bytes) -> str | None:
     return "a text file"
 
 
-def _take(pymupdf: Any, doc: Any, name: str, mode: HeadingsMode) -> _Raw:
+def _take(pymupdf: Any, doc: Any, name: str, mode: HeadingsMode, progress: Progress | None) -> _Raw:
     try:
         pages = int(doc.page_count)
     except Exception as error:  # MuPDF raises a class of its own for every kind of damage
@@ -181,7 +183,7 @@ def _take(pymupdf: Any, doc: Any, name: str, mode: HeadingsMode) -> _Raw:
         raise DocumentError(f"{name} is damaged: it claims {pages} pages and has hardly any; try another copy.")
     if pages < 1:
         raise DocumentError(f"{name} has no pages: it is damaged or cut off; try another copy.")
-    got = extract(pymupdf, doc, pages)
+    got = extract(pymupdf, doc, pages, progress)
     try:
         outline = read_outline(doc, pages)
     except Exception:  # noqa: BLE001 - MuPDF raises a class of its own for every kind of damage
