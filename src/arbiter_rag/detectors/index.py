@@ -21,7 +21,7 @@ NAME_GAP = 3
 SHORTEST = 4
 """Windows are 12 lines, one every 6, inside one section; a rest under 4 lines joins the window before it."""
 
-_BROKEN_WORD = re.compile(r"(\w+)[-\u00ad\u2010]$")
+_HYPHENS = ("-", "\u00ad", "\u2010")
 _APPARATUS = re.compile(
     r"(?:\.\s?){4,}\s*[0-9ivxlc]{0,6}\s*$"  # dot leaders
     r"|\D\t\s*[0-9ivxlc]{1,5}\s*$"  # a title, a gap and a page number
@@ -178,9 +178,19 @@ def _follows(ids: Sequence[int], terms: Sequence[int], start: int) -> bool:
 
 def _joined_word(text: str, following: str) -> str | None:
     """The word that a hyphen at the line's end splits, put together again."""
-    head = _BROKEN_WORD.search(text.rstrip())
-    tail = _FIRST_WORD.match(following) if head else None
-    return head.group(1) + tail.group(1) if head and tail else None
+    line = text.rstrip()
+    if not line.endswith(_HYPHENS):
+        return None
+    # Backwards, character by character: a search for the word would begin anew at each letter of a very long one.
+    start = end = len(line) - 1
+    while start and _is_word(line[start - 1]):
+        start -= 1
+    tail = _FIRST_WORD.match(following) if start < end else None
+    return line[start:end] + tail.group(1) if tail else None
+
+
+def _is_word(char: str) -> bool:
+    return char.isalnum() or char == "_"
 
 
 def _sample(document: ParsedDocument, rows: int = 400) -> str:
