@@ -9,6 +9,11 @@ from typing import Any
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
+# Without the search for circles, which values dumped from models cannot have.
+_dumps = json.JSONEncoder(
+    sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False, check_circular=False
+).encode
+
 
 def canonical(value: Any) -> bytes:
     """A JSON value as bytes: keys sorted, no white space, UTF-8, shortest floats that read back the same.
@@ -24,10 +29,6 @@ def canonical(value: Any) -> bytes:
         return text.encode("utf-8")
     except UnicodeEncodeError:
         return _SURROGATE.sub(lambda m: f"\\u{ord(m.group()):04x}", text).encode("utf-8")
-
-
-def _dumps(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def _finite(value: Any) -> Any:

@@ -27,6 +27,7 @@ FORMAT = 1
 """Version of the record's form; readers know all earlier ones."""
 
 _SECRET = re.compile(r"(?i)api[-_]?key|authori[sz]ation|secret|passw|credential|headers|(?:^|[-_])token$")
+_DEEPEST = 20
 _PROMPTS = frozenset({"messages", "instructions", "input", "prompt", "system"})
 
 
@@ -286,16 +287,16 @@ def _turns(given: Mapping[str, Any]) -> tuple[str | None, str | None]:
     return turns.get("system", turns.get("developer")), turns.get("user")
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, depth: int = 0) -> Any:
     """A parameter as JSON, without what could be a key; an object of another kind is named by its type alone."""
     if isinstance(value, str):
         return scrubbed(value)
     if value is None or isinstance(value, bool | int | float):
         return value
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items() if not _SECRET.search(str(k))}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+    if isinstance(value, Mapping) and depth < _DEEPEST:
+        return {str(k): _plain(v, depth + 1) for k, v in value.items() if not _SECRET.search(str(k))}
+    if isinstance(value, list | tuple) and depth < _DEEPEST:
+        return [_plain(item, depth + 1) for item in value]
     return f"<{type(value).__name__}>"
 
 
