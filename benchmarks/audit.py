@@ -18,6 +18,7 @@ from statistics import median, quantiles
 from arbiter_rag import samples
 from arbiter_rag.arbiter import Arbiter
 from arbiter_rag.audit import AuditLog, AuditRecord
+from arbiter_rag.contract import Passage
 from arbiter_rag.document import ParsedDocument
 from arbiter_rag.replay import replay
 from benchmarks.documents import questions_of
@@ -167,7 +168,10 @@ def _verified(name: str, log: AuditLog) -> Row:
 def tamper() -> Iterator[Row]:
     """10,000 random edits, deletions, insertions, reorderings and cuts of a log of 1,000 records (target: all found)"""
     with tempfile.TemporaryDirectory() as folder:
-        log = _log(folder, RECORDS)
+        log = AuditLog(Path(folder) / "audit.jsonl")
+        for i in range(RECORDS):  # short records: the log is written and read ten thousand times
+            passages = [Passage(id=f"{i}-{k}", text=f"The deductible is {i + k} euros.") for k in range(3)]
+            Arbiter(audit=log).rank(f"What is the deductible of claim {i}?", passages)
         checkpoint = log.checkpoint()
         whole = log.path.read_bytes()
         changed = AuditLog(Path(folder) / "changed.jsonl")
