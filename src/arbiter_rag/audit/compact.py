@@ -40,6 +40,7 @@ def body_of(record: AuditRecord, redact: Redact | None = None) -> dict[str, Any]
         "format": FORMAT,
         "time": record.time.isoformat(timespec="microseconds").replace("+00:00", "Z"),
         "kind": record.kind,
+        "settings": record.settings.model_dump(mode="json"),
         "brief": _brief(record.brief, lines, record.passages),
     }
     if record.lines:
