@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from arbiter_rag.contract import Candidate, Coverage, NearMiss, ParsedQuestion, TermCoverage
 from arbiter_rag.detectors.index import DocumentIndex, index_of
 from arbiter_rag.detectors.needs import Need, Needs
-from arbiter_rag.detectors.reading import reading_of
-from arbiter_rag.dispatch import foreign
+from arbiter_rag.detectors.reading import foreign, reading_of
 from arbiter_rag.document import ParsedDocument
 
-FOUND = 0.25
+FOUND = 0.22
 """Evidence from which a passage holds enough of a question to be taken for an answer by rules."""
 
 MISSING = 0.2

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arbiter_rag.contract import DispatchPlan, ParsedQuestion, PlanStep
+from arbiter_rag.detectors.reading import foreign
 
 FEW = 3
 """Fewer candidates than this with evidence make the words of the question suspect."""
@@ -74,9 +75,3 @@ def _embedding(question: ParsedQuestion, has_embedder: bool, languages: Sequence
     return PlanStep(
         detector="embedding", run=True, reason="words may differ where meaning does not", condition=CONDITION
     )
-
-
-def foreign(language: str, documents: Sequence[str]) -> bool:
-    """Whether a question's language is known and none of the documents is in it."""
-    known = [d for d in documents if d != "und"]
-    return language != "und" and bool(known) and language not in known

@@ -24,6 +24,9 @@ ANCHOR = 15
 SPOTS = 2
 """Windows that a matching title may contribute: the best two of its section."""
 
+PAGE_SPOTS = 4
+"""Windows that a page named in the question may contribute: a labelled page may not be the one that was meant."""
+
 PINNED = 20.0
 """What a page or section that the question names adds to a unit's relevance: more than anything else can."""
 
@@ -32,6 +35,13 @@ SAME_PAGE = 3.0
 
 WIDENED = "unseen page"
 """The method of a candidate that no detector proposed: a window of a page the pool had room for."""
+
+CLOSE, FOREIGN_CLOSE, CLOSEST = 1.5, 8.0, 20
+"""What the nearest passage by embedding gains in relevance, in the question's language and across languages; the gain
+falls by rank to nothing at the 20th. Cosines themselves differ too much between models to be added."""
+
+BRIDGED, BRIDGED_RANK = 0.3, 3
+"""Evidence of the nearest passages across languages, whose words cannot vouch for them."""
 
 _METHOD_ORDER = {"page": 0, "toc": 1, "keyword": 2, "embedding": 3}
 
@@ -86,9 +96,16 @@ def _units(readings: Sequence[Reading], hits: Iterable[Hit]) -> Iterable[Unit]:
         reading = readings[at]
         for start, end in _spots(reading, hit):
             evidence = reading.measure_whole(start, end)
-            order = relevance(evidence, reading.lexical_of(start) / top)
+            order = relevance(evidence, reading.lexical_of(start) / top) + _closeness(hit, reading)
             pinned = hit.method == "page" or hit.note.startswith("section number")
             yield Unit(at, start, end, [hit], evidence, order + (PINNED if pinned else 0.0))
+
+
+def _closeness(hit: Hit, reading: Reading) -> float:
+    """What closeness in meaning adds to a unit's relevance: most of it where question and document share no words."""
+    if hit.method != "embedding":
+        return 0.0
+    return (FOREIGN_CLOSE if reading.foreign else CLOSE) * max(0.0, 1.0 - (hit.rank - 1) / CLOSEST)
 
 
 def _spots(reading: Reading, hit: Hit) -> list[tuple[int, int]]:
@@ -100,7 +117,7 @@ def _spots(reading: Reading, hit: Hit) -> list[tuple[int, int]]:
     if not windows:
         return [(start, min(end, start + ANCHOR))]
     ranked = sorted(windows, key=lambda w: (-float(reading.lexical[w]), w))
-    wanted = len(ranked) if hit.method == "page" else SPOTS
+    wanted = PAGE_SPOTS if hit.method == "page" else SPOTS
     return [reading.rows_of(w) for w in ranked[:wanted]]
 
 
@@ -200,6 +217,8 @@ def _candidate(reading: Reading, unit: Unit, fused: int, many: bool, context_tok
     text = context_text(document, low, high)
     suspicious, marked = suspicions(document, low, high)
     evidence = evidence_outside(reading, unit.start, unit.end, marked) if marked else strength(unit.evidence)
+    if reading.foreign and any(h.method == "embedding" and h.rank <= BRIDGED_RANK for h in unit.hits) and not marked:
+        evidence = max(evidence, BRIDGED)
     methods = sorted({h.method for h in unit.hits}, key=lambda m: (_METHOD_ORDER.get(m, 9), m))
     return Candidate(
         candidate_id=_id(document, unit, many),

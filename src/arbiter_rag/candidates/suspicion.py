@@ -10,7 +10,6 @@ from arbiter_rag.detectors.reading import Reading
 from arbiter_rag.document import ParsedDocument
 from arbiter_rag.hostile import Suspicion, scan
 
-
 LEAST = 0.0001
 """Evidence of a passage that holds nothing beside what is marked: measured, unlike 0."""
 

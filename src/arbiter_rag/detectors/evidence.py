@@ -96,7 +96,7 @@ def measure(index: DocumentIndex, needs: Needs, wanted: NDArray[np.bool_], start
     present = hits.present
     near, best = _closest(needs, hits, start)
     return Evidence(
-        coverage=needs.coverage(present | (title.path & needs.terms)),
+        coverage=needs.coverage(present | (index.governing(start) & needs.terms)),
         near=near,
         title=_title_share(needs, title.terms, title.content),
         title_exact=_title_exact(needs, title.terms, title.content),

@@ -51,12 +51,13 @@ class DocumentIndex:
         analyzer: What made the terms; questions must be analysed with the same.
         vocabulary: Term -> id.
         row_ptr, row_terms: Terms of row r are `row_terms[row_ptr[r]:row_ptr[r + 1]]` (none for furniture).
-        row_frequency: On how many rows each term stands, shape (terms,).
+        row_frequency: On how many rows each term stands, a page's headers counted as one row, shape (terms,).
         starts, ends: Rows of each window, `ends` exclusive.
         window_pages: 0-based page on which each window begins.
-        windows: BM25 over windows; a window also holds the terms of its section's path, as a heading stands for all
-            that is under it.
-        by_page: BM25 over whole pages.
+        headers: Terms of each page's running header and footer, which often name the chapter; never shown.
+        windows: BM25 over windows; a window also holds the terms of its section's path and of its page's headers, as
+            a heading stands for all that is under it.
+        by_page: BM25 over whole pages with their headers.
         apparatus: Whether each row looks like a line of a table of contents, an index or a list of references: such
             lines name what stands elsewhere.
         titles: One `Title` a section, in the document's order.
@@ -69,10 +70,13 @@ class DocumentIndex:
         self.vocabulary: dict[str, int] = {}
         self.row_ptr, self.row_terms = self._row_terms()
         self.titles = tuple(self._title(i) for i in range(len(document.sections)))
+        self.headers = self._headers()
         self.starts, self.ends = _windows(document)
         owners = np.repeat(np.arange(len(document)), np.diff(self.row_ptr))
         pairs = np.unique(self.row_terms * max(len(document), 1) + owners)
+        in_headers = [t for header in self.headers for t in header]
         self.row_frequency = np.bincount(pairs // max(len(document), 1), minlength=len(self.vocabulary))
+        self.row_frequency += np.bincount(np.asarray(in_headers, dtype=np.int64), minlength=len(self.vocabulary))
         self.apparatus = tuple(_APPARATUS.search(text) is not None for text in document.texts)
         self.window_pages = np.asarray(document.pages, dtype=np.int64)[self.starts] - 1
         self.windows = self._window_model()
@@ -98,6 +102,7 @@ class DocumentIndex:
         if -1 not in ids:
             rarest = min(ids, key=lambda i: int(self.row_frequency[i]))
             whole = sum(_in_order(ids, self._terms_around(row)) for row in self._rows_of(rarest))
+            whole += sum(header.issuperset(ids) for header in self.headers)
             if whole:
                 return whole
         return sum(_as_name(name.split()[0], self.document.texts[row]) for row in self._rows_of(ids[0]))
@@ -130,6 +135,20 @@ class DocumentIndex:
             ptr.append(len(flat))
         return np.asarray(ptr, dtype=np.int64), np.asarray(flat, dtype=np.int64)
 
+    def _headers(self) -> tuple[frozenset[int], ...]:
+        document = self.document
+        found: list[set[int]] = [set() for _ in range(document.profile.pages)]
+        for row in np.flatnonzero(document.furniture).tolist():
+            words = (t for t in self.analyzer.tokens(document.texts[row]) if not t.surface.isdecimal())
+            found[document.pages[row] - 1].update(
+                self.vocabulary.setdefault(t.term, len(self.vocabulary)) for t in words
+            )
+        return tuple(frozenset(terms) for terms in found)
+
+    def governing(self, row: int) -> frozenset[int]:
+        """Terms of what stands over a row: its section's path and its page's running header."""
+        return self.titles[self.document.section_index[row]].path | self.headers[self.document.pages[row] - 1]
+
     def _title(self, position: int) -> Title:
         section = self.document.sections[position]
         terms = frozenset(self._intern(section.title))
@@ -143,8 +162,7 @@ class DocumentIndex:
         owner = np.repeat(np.arange(len(self.starts)), lengths)
         first = np.repeat(np.cumsum(lengths) - lengths, lengths)
         at = np.repeat(self.row_ptr[self.starts], lengths) + (np.arange(total) - first)
-        sections = self.document.section_index
-        paths = [self.titles[sections[s]].path for s in self.starts.tolist()]
+        paths = [self.governing(s) for s in self.starts.tolist()]
         path_terms = [t for path in paths for t in sorted(path)]
         path_owner = np.repeat(np.arange(len(paths)), [len(path) for path in paths])
         terms = np.concatenate([self.row_terms[at], np.asarray(path_terms, dtype=np.int64)])
@@ -153,7 +171,10 @@ class DocumentIndex:
     def _page_model(self) -> Bm25:
         pages = np.asarray(self.document.pages, dtype=np.int64) - 1
         owner = np.repeat(pages, np.diff(self.row_ptr)) if len(pages) else np.empty(0, dtype=np.int64)
-        return Bm25(self.row_terms, owner, len(self.vocabulary), self.document.profile.pages)
+        headers = np.asarray([t for terms in self.headers for t in sorted(terms)], dtype=np.int64)
+        header_owner = np.repeat(np.arange(len(self.headers)), [len(terms) for terms in self.headers])
+        terms, owners = np.concatenate([self.row_terms, headers]), np.concatenate([owner, header_owner])
+        return Bm25(terms, owners, len(self.vocabulary), self.document.profile.pages)
 
 
 def _as_name(word: str, text: str) -> bool:

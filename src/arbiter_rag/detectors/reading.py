@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import replace
 from threading import Lock
 
@@ -21,6 +22,12 @@ PAGE_SHARE = 0.35
 _KEPT = 16
 
 
+def foreign(language: str, documents: Sequence[str]) -> bool:
+    """Whether a question's language is known and none of the documents is in it."""
+    known = [d for d in documents if d != "und"]
+    return language != "und" and bool(known) and language not in known
+
+
 class Reading:
     """A question's terms and scores in one document, and the evidence of any of its lines.
 
@@ -28,6 +35,7 @@ class Reading:
         needs: The question in the document's terms.
         wanted: The question's terms as a mask over the vocabulary, shape (terms,).
         by_page: BM25 of each page, shape (pages,).
+        foreign: Whether question and document are known to differ in language.
         lexical: BM25 of each window with a share of its page's, shape (windows,).
     """
 
@@ -41,6 +49,7 @@ class Reading:
         self.by_page: NDArray[np.float64] = self.index.by_page.scores(self.needs.query)
         self.lexical: NDArray[np.float64] = self.index.windows.scores(self.needs.query)
         self.lexical += PAGE_SHARE * self.by_page[self.index.window_pages]
+        self.foreign = foreign(question.language, [self.index.language])
         self._measured: dict[tuple[int, int], Evidence] = {}
 
     def measure(self, start: int, end: int) -> Evidence:

@@ -15,6 +15,9 @@ from arbiter_rag.question.unspaced import content_runs, is_unspaced
 VAGUE, FILLER, SMALL_NUMBER = 0.3, 0.5, 0.5
 """Weights of words any document uses, of words stop-word collections list, of numbers of one or two digits."""
 
+BEHIND = 0.3
+"""Factor for words behind the last question mark: they say how to answer ("to two decimals"), not what to find."""
+
 _YEAR = re.compile(r"(?:1[89]|20)\d\d")
 _CAPITALS_SAY_NOTHING = frozenset({"de"})  # every noun has one
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th|er|e|ère|ème|º|ª|o|a|te[nrs]?|de|й|я|е|го)", re.IGNORECASE)
@@ -28,6 +31,9 @@ _COUNTED = re.compile(r"[a-z][a-z-]*\d+|\d+[a-z]+\d*|[^\W\d_][a-zà-ÿа-я]+\.?
 _GENERAL_ABBREVIATIONS = frozenset(
     resources.files("arbiter_rag.question").joinpath("tables/abbreviations.txt").read_text("utf-8").split()
 )
+_FIGURE = re.compile(r"\d[.,:]\d")
+# The year of a full date is the asker's own case ("born on 3/1/2011"), not what the document is about.
+_DATE_BEFORE = re.compile(r"\b\d{1,2}[/.-]\d{1,2}[/.-]$")
 _NAME_GAP = re.compile(r" |-|/| ?& ?|\. |'|’")
 
 
@@ -142,6 +148,7 @@ def _capitals_mean_something(text: str, tokens: list[Token], analysis: Analyzer,
 def _spaced(text: str, words: list[_Word], table: Table, language: str) -> list[tuple[int, Keyword]]:
     found: list[tuple[int, Keyword]] = []
     asking = [match.span() for match in _ASKING.finditer(text)]
+    asked_until = asking[-1][1] if asking else len(text)
     at = 0
     while at < len(words):
         end = _name_end(text, words, at, table)
@@ -149,20 +156,24 @@ def _spaced(text: str, words: list[_Word], table: Table, language: str) -> list[
             first, last = words[at].token, words[end - 1].token
             surface = text[first.start : last.end]
             telling = _telling(surface) and _asked(first.start, asking)
-            found.append((first.start, _keyword(surface, 1.0, is_name=telling)))
+            weight = 1.0 if first.start < asked_until else BEHIND
+            found.append((first.start, _keyword(surface, weight, is_name=telling)))
             at = end
             continue
         keyword = _single(words[at], table, language)
         if keyword is not None:
-            asked = keyword.is_name and _asked(words[at].token.start, asking)
-            found.append((words[at].token.start, keyword.model_copy(update={"is_name": asked})))
+            start = words[at].token.start
+            asked = keyword.is_name and _asked(start, asking) and _DATE_BEFORE.search(text, 0, start) is None
+            weight = keyword.weight * (1.0 if words[at].token.start < asked_until else BEHIND)
+            found.append((words[at].token.start, keyword.model_copy(update={"is_name": asked, "weight": weight})))
         at += 1
     return found
 
 
 def _telling(surface: str) -> bool:
     """Whether the absence of this name from a document says something about the document."""
-    return surface not in _GENERAL_ABBREVIATIONS and _COUNTED.fullmatch(surface) is None
+    counted = _COUNTED.fullmatch(surface) or _FIGURE.search(surface)
+    return surface not in _GENERAL_ABBREVIATIONS and not counted
 
 
 def _asked(start: int, asking: list[tuple[int, int]]) -> bool:
