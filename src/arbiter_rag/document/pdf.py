@@ -23,9 +23,10 @@ from arbiter_rag.document.labels import page_labels
 from arbiter_rag.document.layout import LayoutBlock, read_layout
 from arbiter_rag.document.lines import VisualLines, visual_lines
 from arbiter_rag.document.model import ParsedDocument
+from arbiter_rag.document.mupdf import pymupdf as library
 from arbiter_rag.document.outline import Entry, read_outline
 from arbiter_rag.document.view import View
-from arbiter_rag.errors import ConfigurationError, DocumentError, InputError
+from arbiter_rag.errors import DocumentError, InputError
 from arbiter_rag.progress import Progress
 
 _LOCK = threading.RLock()
@@ -68,7 +69,7 @@ def parse_pdf(
     if headings not in get_args(HeadingsMode):
         raise InputError(f"headings={headings!r} is not known; choose one of {', '.join(get_args(HeadingsMode))}.")
     data, name = _read(source)
-    pymupdf = _pymupdf()
+    pymupdf = library()
     digest = hashlib.sha256(data).hexdigest()
     doc_id = doc_id or digest[:12]
     cache = None
@@ -86,14 +87,6 @@ def parse_pdf(
     if cache:
         cache.save(document)
     return document
-
-
-def _pymupdf() -> Any:
-    try:
-        import pymupdf
-    except ImportError as error:
-        raise ConfigurationError("Reading PDF files needs PyMuPDF: pip install 'arbiter-rag[pdf]'.") from error
-    return pymupdf
 
 
 @contextmanager

@@ -12,6 +12,8 @@ from typing import Any
 
 from arbiter_rag.contract import Box, RetrievedCandidate
 from arbiter_rag.document import ParsedDocument
+from arbiter_rag.document.mupdf import pymupdf as library
+from arbiter_rag.errors import ConfigurationError
 
 DPI = 90
 MOST = 12
@@ -144,8 +146,8 @@ def _opened(document: ParsedDocument, password: str | None) -> Any:
     if path is None or document.sha256 is None:
         return None
     try:
-        import pymupdf
-    except ImportError:
+        pymupdf = library()
+    except ConfigurationError:
         return None
     try:
         data = path.read_bytes()
@@ -179,9 +181,7 @@ def _drawn(document: ParsedDocument, page: int, key: str) -> Sheet | None:
 def _rect(box: Box, turn: Any) -> Rect:
     x0, y0, x1, y1 = box.x0, box.y0, box.x1, box.y1
     if turn is not None:  # coordinates are those of the page before it was turned
-        import pymupdf
-
-        x0, y0, x1, y1 = pymupdf.Rect(x0, y0, x1, y1) * turn
+        x0, y0, x1, y1 = library().Rect(x0, y0, x1, y1) * turn
     return Rect(round(x0, 2), round(y0, 2), round(x1 - x0, 2), round(y1 - y0, 2))
 
 
