@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +56,7 @@ def row_hits(index: DocumentIndex, wanted: NDArray[np.bool_], start: int, end: i
     return RowHits(tuple(rows), tuple(tuple(t) for t in terms), adjacent)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Evidence:
     """What speaks for a run of lines; every part is in [0, 1].
 
@@ -72,7 +73,7 @@ class Evidence:
         asked: How many things the question asks for.
         absent: Share of its content words that occur nowhere in the document.
         best: Row on which most of the question stands.
-        matched: Keywords found, in the question's order.
+        held: Question terms found in the lines or the section's own title.
     """
 
     coverage: float
@@ -86,7 +87,13 @@ class Evidence:
     asked: int
     absent: float
     best: int
-    matched: tuple[str, ...]
+    held: frozenset[int]
+    needs: Needs
+
+    @cached_property
+    def matched(self) -> tuple[str, ...]:
+        """Keywords found, in the question's order; made when asked for, as most passages measured are not proposed."""
+        return self.needs.matched(self.held)
 
 
 def measure(index: DocumentIndex, needs: Needs, wanted: NDArray[np.bool_], start: int, end: int) -> Evidence:
@@ -96,7 +103,7 @@ def measure(index: DocumentIndex, needs: Needs, wanted: NDArray[np.bool_], start
     present = hits.present
     near, best = _closest(needs, hits, start)
     return Evidence(
-        coverage=needs.coverage(present | (index.governing(start) & needs.terms)),
+        coverage=needs.coverage(present | index.governing(start, needs.terms)),
         near=near,
         title=_title_share(needs, title.terms, title.content),
         title_exact=_title_exact(needs, title.terms, title.content),
@@ -107,7 +114,8 @@ def measure(index: DocumentIndex, needs: Needs, wanted: NDArray[np.bool_], start
         asked=len(needs.needs),
         absent=needs.absent,
         best=best,
-        matched=needs.matched(present | (title.terms & needs.terms)),
+        held=present | (title.terms & needs.terms),
+        needs=needs,
     )
 
 
@@ -144,7 +152,7 @@ def strength(e: Evidence) -> float:
     the wrong document. The number of things asked for enters because a long question is never held whole: half of
     twelve words says more than half of two.
     """
-    if not e.matched:
+    if not e.held:
         return 0.0
     z = (
         2.7 * e.coverage

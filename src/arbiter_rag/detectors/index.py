@@ -145,9 +145,11 @@ class DocumentIndex:
             )
         return tuple(frozenset(terms) for terms in found)
 
-    def governing(self, row: int) -> frozenset[int]:
-        """Terms of what stands over a row: its section's path and its page's running header."""
-        return self.titles[self.document.section_index[row]].path | self.headers[self.document.pages[row] - 1]
+    def governing(self, row: int, wanted: frozenset[int] | None = None) -> frozenset[int]:
+        """Terms (of `wanted`, when given) of what stands over a row: its section's path and its page's header."""
+        path = self.titles[self.document.section_index[row]].path
+        header = self.headers[self.document.pages[row] - 1]
+        return path | header if wanted is None else (wanted & path) | (wanted & header)
 
     def _title(self, position: int) -> Title:
         section = self.document.sections[position]

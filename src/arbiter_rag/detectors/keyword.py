@@ -37,7 +37,7 @@ class KeywordDetector:
         measured = [
             (_raised(float(lexical[w]), evidence), w, evidence)
             for w in looked_at
-            if (evidence := reading.measure(*reading.rows_of(w))).matched
+            if (evidence := reading.measure(*reading.rows_of(w))).held
         ]
         measured.sort(key=lambda item: (-item[0], item[1]))
         return self._hits(measured, document, index)

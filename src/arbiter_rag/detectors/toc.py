@@ -92,6 +92,8 @@ class TocDetector:
 
 def _numbered(hints: tuple[SectionHint, ...], index: DocumentIndex) -> list[int]:
     """Sections that a hint names: by number, and where kind matters ("Article 12") by the words of the title."""
+    if not hints:
+        return []
     wanted = {(h.kind, h.number.casefold().rstrip(".")) for h in hints}
     numbers = {n for _, n in wanted}
     found = [i for i, t in enumerate(index.titles) if t.number and t.number.rstrip(".") in numbers]
