@@ -5,7 +5,7 @@ MANIFESTS := pyproject.toml uv.lock constraints.txt $(wildcard integrations/*/py
 SOURCES := src tests tools benchmarks integrations
 POLICY := src/arbiter_rag/samples/policy_en.pdf
 
-.PHONY: help demo test lint format wheels bench lock samples local-llm clean
+.PHONY: help demo test lint format wheels bench lock samples notebooks local-llm clean
 .DEFAULT_GOAL := help
 
 help:
@@ -17,6 +17,7 @@ help:
 	@echo "make bench      run the benchmarks (ARGS='parse --json out.json' picks)"
 	@echo "make lock       renew uv.lock and constraints.txt"
 	@echo "make samples    write the sample PDFs again"
+	@echo "make notebooks  run the notebooks and draw the README's picture again"
 	@echo "make local-llm  run the tests that need a small local model"
 	@echo "make clean      remove .venv and everything built"
 
@@ -58,6 +59,10 @@ lock:
 
 samples: .venv/.ready-dev
 	$(PY) tools/make_samples.py
+
+notebooks: .venv/.ready-dev
+	$(PY) tools/run_notebooks.py
+	$(PY) tools/make_picture.py
 
 local-llm: .venv/.ready-dev
 	@sh tools/local_llm.sh
