@@ -9,13 +9,11 @@ import numpy as np
 import pandas as pd
 
 from arbiter_rag.audit.record import LineRun, RecordedLines
-from arbiter_rag.contract import Box, Brief, CandidateScope, QuoteScope, RetrievalResult
+from arbiter_rag.contract import Brief, CandidateScope, QuoteScope, RetrievalResult
 from arbiter_rag.document import DocumentProfile, ParsedDocument, Section
 
 REACH = 80
 """Characters around a context that settling may read."""
-
-Place = tuple[int, int]
 
 
 def read_lines(
@@ -106,23 +104,21 @@ def _quote_scopes(result: RetrievalResult | None) -> list[QuoteScope]:
 def _boxes(
     document: ParsedDocument, scopes: Iterable[QuoteScope]
 ) -> tuple[tuple[int, int, float, float, float, float], ...]:
-    found: dict[Place, Box] = {}
+    """Coordinates of the lines that quotes stand in; none where the document has none."""
+    rows: set[int] = set()
     for scope in scopes:
-        if not scope.boxes or scope.page_start is None or scope.line_start is None:
-            continue
-        start = _row(document, scope.page_start, scope.line_start)
-        end = _row(document, scope.page_end or scope.page_start, scope.line_end or scope.line_start) + 1
-        for row, box in zip(range(start, end), document.boxes(start, end), strict=False):
-            found[document.pages[row], document.lines[row]] = box
+        if scope.boxes and scope.page_start is not None and scope.line_start is not None:
+            start = _row(document, scope.page_start, scope.line_start)
+            end = _row(document, scope.page_end or scope.page_start, scope.line_end or scope.line_start)
+            rows.update(range(start, end + 1))
+    ordered = sorted(rows)
+    pages, lines = document.pages, document.lines
+    where = document.coordinates[ordered].tolist() if ordered else []
     return tuple(
-        (page, line, _short(b.x0), _short(b.y0), _short(b.x1), _short(b.y1))
-        for (page, line), b in sorted(found.items())
+        (pages[row], lines[row], x0, y0, x1, y1)
+        for row, (x0, y0, x1, y1) in zip(ordered, where, strict=True)
+        if x0 == x0  # a line without coordinates has NaN
     )
-
-
-def _short(value: float) -> float:
-    """A coordinate, which is a 32-bit float, in the fewest digits that mean the same one."""
-    return float(str(np.float32(value)))
 
 
 def text_of(lines: RecordedLines, scope: CandidateScope) -> str:

@@ -6,7 +6,9 @@ import hashlib
 import os
 from collections.abc import Iterator
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from arbiter_rag.audit.chain import (
     GENESIS,
@@ -26,6 +28,9 @@ from arbiter_rag.audit.compact import decode, encode
 from arbiter_rag.audit.record import AuditRecord
 from arbiter_rag.audit.redact import Redact
 from arbiter_rag.errors import AuditError, InputError
+
+if TYPE_CHECKING:
+    from filelock import FileLock
 
 _BLOCK = 1 << 16
 _BUFFER = 1 << 20
@@ -70,7 +75,7 @@ class AuditLog:
         self._ours: tuple[int, int, str, int] | None = None  # what stood at the end when this object last wrote
 
     def __getstate__(self) -> dict[str, object]:
-        return {**self.__dict__, "_ours": None}
+        return {**{k: v for k, v in self.__dict__.items() if k != "_lock"}, "_ours": None}
 
     def __repr__(self) -> str:
         return f"AuditLog({str(self.path)!r}, redact={self.redact!r})"
@@ -86,14 +91,11 @@ class AuditLog:
         Raises:
             AuditError: The file cannot be written, or other writers kept it locked.
         """
-        from filelock import FileLock, Timeout  # here, because most who import the library write no log
+        from filelock import Timeout  # here, because most who import the library write no log
 
         payload = encode(record, self.redact)  # outside the lock: the larger part of the work
         try:
-            # A lock of its own for each append: threads of one process exclude one another as processes do.
-            with FileLock(f"{self.path}.lock", timeout=self.lock_timeout, is_singleton=False).acquire(
-                poll_interval=0.001
-            ):
+            with self._lock.acquire(timeout=self.lock_timeout, poll_interval=0.001):
                 digest, prev, seq = self._append(payload)
         except Timeout:
             raise AuditError(
@@ -105,6 +107,13 @@ class AuditLog:
                 "permissions and the disk."
             ) from error
         return record.sealed(short_id(digest), digest, prev, seq)
+
+    @cached_property
+    def _lock(self) -> FileLock:
+        """One lock for all threads: it counts each thread apart, so that they exclude one another as processes do."""
+        from filelock import FileLock
+
+        return FileLock(f"{self.path}.lock", is_singleton=False, thread_local=True)
 
     def _append(self, payload: bytes) -> tuple[str, str, int]:
         file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o600)

@@ -271,7 +271,7 @@ class ParsedDocument:
 
     def boxes(self, start: int, end: int) -> tuple[Box, ...]:
         """One box a row; empty when the document has no coordinates."""
-        part = self._coordinates[start:end]
+        part = self.coordinates[start:end]
         if np.isnan(part).any():
             return ()
         return tuple(
@@ -280,7 +280,7 @@ class ParsedDocument:
         )
 
     @cached_property
-    def _coordinates(self) -> np.ndarray:
+    def coordinates(self) -> np.ndarray:
         """x0, y0, x1, y1 of each row: a table is slow to be asked for single rows."""
         return self.line_df[["x0", "y0", "x1", "y1"]].to_numpy(dtype=np.float64)
 
