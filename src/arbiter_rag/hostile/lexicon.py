@@ -7,6 +7,7 @@ import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
+from itertools import pairwise
 from typing import NamedTuple
 
 from arbiter_rag.hostile.views import fold
@@ -17,6 +18,8 @@ DENSE = frozenset({"zh", "ja", "ko"})
 
 _DENSE_CHAR = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
 _TOKEN = re.compile(rf"[{_DENSE_CHAR}]|[^\W{_DENSE_CHAR}]+(?:'[^\W\d_]+)?(?:-[ \t]{{0,8}}\n[ \t]{{0,8}}[^\W\d_]+)?")
+_ASCII_TOKEN = re.compile(r"\w+(?:'[a-zA-Z]+)?(?:-[ \t]{0,8}\n[ \t]{0,8}[a-zA-Z]+)?", re.ASCII)
+"""The same where there is nothing but ASCII, in half the time."""
 _BROKEN = re.compile(r"-[ \t]{0,8}\n[ \t]{0,8}")
 
 
@@ -52,7 +55,7 @@ def tokens(text: str) -> list[tuple[str, int, int]]:
     """Words of a folded text with their places; a word broken over two lines is one word, a CJK character is one."""
     return [
         (_BROKEN.sub("", word) if "\n" in (word := match.group()) else word, match.start(), match.end())
-        for match in _TOKEN.finditer(text)
+        for match in (_ASCII_TOKEN if text.isascii() else _TOKEN).finditer(text)
     ]
 
 
@@ -115,7 +118,7 @@ _SCRAMBLED = {_signature(word): word for word in _KEY_WORDS.split()}
 def find(text: str) -> tuple[list[Found], int]:
     """Every term found, in reading order, and the number of tokens."""
     row = tokens(text)
-    known = {word: terms for word in {word for word, _, _ in row} if (terms := _starting(word))}
+    known = _possible([word for word, _, _ in row])
     found: list[Found] = []
     count = len(row)
     for i, (word, start, _) in enumerate(row):
@@ -124,6 +127,26 @@ def find(text: str) -> tuple[list[Found], int]:
             if last < count and all(_same(row[i + 1 + k][0], want) for k, want in enumerate(term.rest)):
                 found.append(Found(i, last, start, row[last][2], term.language, term.concept))
     return found, count
+
+
+def _possible(words: list[str]) -> dict[str, list[_Term]]:
+    """Terms by their first word, as far as a text has it with the term's second word behind it."""
+    # Common words begin terms in several languages; one look at what follows them spares most comparisons.
+    behind: dict[str, set[str]] = {word: set() for word in words if _starting(word)}
+    for word, following in pairwise(words):
+        if word in behind:
+            behind[word].add(following)
+    return {
+        word: kept
+        for word, following in behind.items()
+        if (kept := [term for term in _starting(word) if not term.rest or _any_same(following, term.rest[0])])
+    }
+
+
+def _any_same(words: set[str], want: str) -> bool:
+    if want[-1] == "*":
+        return any(word.startswith(want[:-1]) for word in words)
+    return want in words
 
 
 def _same(word: str, want: str) -> bool:

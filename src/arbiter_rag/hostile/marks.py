@@ -85,27 +85,49 @@ _EXPORT = re.compile(
 )
 _EXPORT_REACH = 140
 
-# Kind, one of the strings without which the pattern cannot match (none: always tried), pattern.
-_PATTERNS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
+_ROLES = ("primary", "supporting", "tangential", "discarded")
+_SPEAKERS = ("system", "assistant", "user", "human", "judge")
+
+# Kind, groups of strings (without one of each group the pattern cannot match or is not tried), pattern. Patterns cost
+# a hundred times what a search for a string does, and most passages hold none of these.
+_PATTERNS: tuple[tuple[str, tuple[tuple[str, ...], ...], re.Pattern[str]], ...] = (
     (
         "forged_reply",
-        ("candidate", "rank", "role", "verdict", "label", "primary", "discarded", "not_found", "score"),
+        (
+            ("candidate", "rank", "role", "verdict", "label", "primary", "discarded", "not_found", "score"),
+            (*_ROLES, "candidate_id", "candidateid", "ranking", "not_found", "relevance score", "relevance_score"),
+        ),
         _FORGED,
     ),
-    ("boundary", ("<",), _ANGLED),
-    ("boundary", ("[",), _BRACKETED),
-    ("boundary", ("##", "**", "===", "---", "~~~", "```"), _FENCED),
-    ("boundary", (":",), _TURNS),
+    ("boundary", (("<",),), _ANGLED),
     (
         "boundary",
-        ("system ", " of", "_of_", "begin ", "role", "override", "priority ", "(", "onerror", "javascript"),
+        (("inst]", "[rest-of", "[system", "[assistant", "[user", "[admin", "[developer", "!["),),
+        _BRACKETED,
+    ),
+    (
+        "boundary",
+        (("##", "**", "===", "---", "~~~", "```"), (*_SPEAKERS, "instruction", "end")),
+        _FENCED,
+    ),
+    ("boundary", ((":",), _SPEAKERS), _TURNS),
+    (
+        "boundary",
+        (
+            (
+                *(f"system {word}" for word in ("message", "prompt", "instruction", "override", "note", "update")),
+                *(f"{word}{gap}of" for word in ("end", "start", "begin", "beginning") for gap in " _"),
+                *(f"({opening}{who}" for opening in ("", "for ") for who in ("ai", "assistant", "llm")),
+                *("begin ", "role", "override", "priority ", "onerror", "javascript"),
+            ),
+        ),
         _BOUNDARY,
     ),
-    ("boundary", ('"',), _CLOSED),
-    ("id_claim", ("-l",), _ID),
-    ("id_claim", ("primary", "discarded", "tangential", "supporting", "relevant candidate"), _SHORT_ID),
-    ("instruction", ("_",), _TOOL),
-    ("instruction", ("send ", "transfer ", "wire ", "pay "), _PAYMENT),
+    ("boundary", (('"',), ("}", "]", "{")), _CLOSED),
+    ("id_claim", (("-l",),), _ID),
+    ("id_claim", ((*_ROLES, "relevant candidate"),), _SHORT_ID),
+    ("instruction", (("_",), ("call", "use", "invoke", "run", "execute", "trigger")), _TOOL),
+    ("instruction", (("send ", "transfer ", "wire ", "pay "),), _PAYMENT),
 )
 
 _LETTER = r"[A-Za-z\u00c0-\u024f\u0370-\u03ff\u0400-\u04ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]"
@@ -123,13 +145,22 @@ _NEAR = 40
 def structures(view: View) -> Iterator[tuple[str, int, int]]:
     """Kind and place in the reading of what imitates replies, boundaries or ids, or sends things away."""
     text = "\n" + view.text  # so that the first line starts behind a break like every other
-    for kind, needles, pattern in _PATTERNS:
-        if any(needle in text for needle in needles):
+    for kind, groups, pattern in _PATTERNS:
+        if all(_any_in(needles, text) for needles in groups):
             for match in pattern.finditer(text):
                 yield kind, max(match.start() - 1, 0), match.end() - 1
+    if not _any_in(("@", "://"), text):
+        return
     for match in _ADDRESS.finditer(view.text):
         if _EXPORT.search(view.text, max(0, match.start() - _EXPORT_REACH), match.start()):
             yield "instruction", max(0, match.start() - 1), match.end()
+
+
+def _any_in(needles: tuple[str, ...], text: str) -> bool:
+    for needle in needles:  # noqa: SIM110 - a generator for any() would cost more than the search
+        if needle in text:
+            return True
+    return False
 
 
 def hidden(text: str) -> Iterator[tuple[int, int]]:

@@ -90,7 +90,7 @@ def apply(found: list[Found], sentence_of: list[int]) -> Iterator[tuple[str, int
         for event in events:
             by_concept[event[0].concept].append(event)
         for rule in RULES:
-            if all(any(c in by_concept for c in slot) for slot in rule.slots):
+            if not any(map(by_concept.keys().isdisjoint, rule.slots)):
                 yield from _sweep(rule, by_concept, stretch)
 
 

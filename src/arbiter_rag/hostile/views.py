@@ -27,6 +27,8 @@ _LEETED = re.compile(
     r"(?<![^\W\d_])(?=[\w@$!|]{0,24}[^\W\d_])(?:[^\W\d_]{1,16}[0134578@$!|]{1,4}){1,16}[^\W\d_]{0,16}"
     r"|(?<!\w)[0134578@$]{1,8}[^\W\d_]{2,}"
 )
+_NEAR_LETTER = re.compile(r"(?<=[^\W\d_])[0134578@$!|]|[0134578@$](?=[^\W\d_])")
+"""Without one of these there is no word with digits for letters; much cheaper to look for."""
 _SPACED = re.compile(r"(?<!\w)[^\W\d_](?:[ .\-_*·|]{1,6}[^\W\d_](?!\w)){5,}")
 _ESCAPED = re.compile(
     r"\\{1,4}u([0-9a-fA-F]{4})|\\{1,4}x([0-9a-fA-F]{2})|%([0-9a-fA-F]{2})"
@@ -45,7 +47,8 @@ _MORSE_SIGNS = (
 )
 _MORSE_LETTERS = dict(zip(_MORSE_SIGNS.split(), "abcdefghijklmnopqrstuvwxyz", strict=True))
 _HEX = re.compile(r"(?<![0-9a-fA-F])(?:[0-9a-fA-F]{2}[ :]?){16,}(?![0-9a-fA-F])")
-
+_SHORTEST_BLOB = 24
+"""Characters of the shortest blob that base64, base32 and base85 are looked for in."""
 
 _LEGIBLE = 0.35
 """Letters and spaces a byte, at least, in what counts as text: three bytes may make one character."""
@@ -135,7 +138,7 @@ def views(text: str) -> Iterator[View]:
 def _disguises(plain: View) -> Iterator[View]:
     if not plain.text.isascii() and _MIXED.search(plain.text):
         yield View(plain.text.translate(_LOOKALIKE), plain.at, plain.decoded)
-    leeted = list(_LEETED.finditer(plain.text))
+    leeted = list(_LEETED.finditer(plain.text)) if _NEAR_LETTER.search(plain.text) else []
     if len(leeted) > 1:
         yield View(_rewritten(plain.text, leeted), plain.at, plain.decoded)
     spaced = [_closed_up(plain, match) for match in _SPACED.finditer(plain.text)]
@@ -211,6 +214,22 @@ def _unescaped(escape: re.Match[str]) -> str:
 
 def _encoded(text: str) -> Iterator[View]:
     """What base64 and hexadecimal blobs say, where they say something readable."""
+    # Counting is a hundred times cheaper than the patterns; most passages have nothing that could be a blob.
+    if max(map(len, text.split()), default=0) >= _SHORTEST_BLOB:
+        yield from _words_encoded(text)
+    if text.count("0") + text.count("1") >= 64:
+        for blob in _BINARY.finditer(text):
+            yield from _readable(blob, bytes(int(byte, 2) for byte in re.findall("[01]{8}", blob.group())))
+    if text.count(".") + text.count("-") >= 16:
+        for blob in _MORSE.finditer(text):
+            said = "".join(_MORSE_LETTERS.get(sign, " ") for sign in re.findall(r"[.-]+|/|\s{2,}", blob.group()))
+            yield from _readable(blob, said.encode())
+    for blob in _HEX.finditer(text):
+        yield from _readable(blob, binascii.unhexlify(re.sub("[ :]", "", blob.group())))
+
+
+def _words_encoded(text: str) -> Iterator[View]:
+    """Blobs without a space."""
     for blob in _BASE64.finditer(text):
         yield from _readable(blob, _debase64(blob.group()))
     for blob in _BASE32.finditer(text):
@@ -218,17 +237,10 @@ def _encoded(text: str) -> Iterator[View]:
         with suppress(binascii.Error):
             body = body[: len(body) - len(body) % 8]
             yield from _readable(blob, base64.b32decode(body))
-    for blob in _BINARY.finditer(text):
-        yield from _readable(blob, bytes(int(byte, 2) for byte in re.findall("[01]{8}", blob.group())))
     for blob in _BASE85.finditer(text):
         for decode in (base64.a85decode, base64.b85decode):
             with suppress(ValueError):
                 yield from _readable(blob, decode(blob.group().removeprefix("<~").removesuffix("~>")))
-    for blob in _MORSE.finditer(text):
-        said = "".join(_MORSE_LETTERS.get(sign, " ") for sign in re.findall(r"[.-]+|/|\s{2,}", blob.group()))
-        yield from _readable(blob, said.encode())
-    for blob in _HEX.finditer(text):
-        yield from _readable(blob, binascii.unhexlify(re.sub("[ :]", "", blob.group())))
 
 
 def _debase64(blob: str) -> bytes:
