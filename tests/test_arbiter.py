@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from arbiter_rag import Arbiter, ConfigurationError, InputError, JudgeError, ParsedDocument, Passage, RetrievalResult
 from arbiter_rag.contract import Brief
+from arbiter_rag.errors import EmbeddingError
 from arbiter_rag.judges import JudgeReply
 from arbiter_rag.testing import HashEmbedder, ScriptedJudge
 from tests.policy import policy
@@ -233,3 +236,28 @@ def test_embeddings_run_only_where_words_may_differ() -> None:
 def test_limits_under_one_are_refused(limits: dict[str, int]) -> None:
     with pytest.raises(InputError):
         Arbiter(**limits)  # type: ignore[arg-type]  # the table names only int parameters
+
+
+class DownEmbedder:
+    """An embedder whose service is down."""
+
+    name = "down"
+
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
+        raise EmbeddingError("The embedding service did not answer.")
+
+    async def aembed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
+        return self.embed(texts, query=query)
+
+
+async def test_a_failed_embedder_leaves_words_and_titles_and_is_visible(caplog: pytest.LogCaptureFixture) -> None:
+    arbiter = Arbiter(embedder=DownEmbedder())
+    question = "Why is there a notice period after a claim?"
+    for result in (arbiter.retrieve(question, policy()), await arbiter.aretrieve(question, policy())):
+        assert result.candidates[0].section_title == "Termination"
+        assert result.status == "partial"
+        assert any("embedding service did not answer" in f.detail for f in result.faults)
+        assert "embedding" not in result.coverage.detectors
+    assert any(r.levelname == "WARNING" for r in caplog.records)
+    with pytest.raises(EmbeddingError):
+        Arbiter(embedder=DownEmbedder(), on_error="raise").retrieve(question, policy())

@@ -16,6 +16,7 @@ from arbiter_rag.contract import (
     Candidate,
     Cut,
     DispatchPlan,
+    Fault,
     Hit,
     ParsedQuestion,
     Passage,
@@ -25,10 +26,10 @@ from arbiter_rag.contract import (
 from arbiter_rag.coverage import confidence, survey
 from arbiter_rag.detectors import Embedder, EmbeddingDetector, KeywordDetector, PageDetector, TocDetector
 from arbiter_rag.detectors.index import index_of
-from arbiter_rag.dispatch import FEW, HALF, dispatch
+from arbiter_rag.dispatch import DID_NOT_RUN, FAILED, FEW, HALF, dispatch, failed
 from arbiter_rag.document import ParsedDocument
 from arbiter_rag.embedders import CachedEmbedder
-from arbiter_rag.errors import InputError, JudgeError
+from arbiter_rag.errors import EmbeddingError, InputError, JudgeError
 from arbiter_rag.judges.base import Judge, JudgeReply
 from arbiter_rag.judges.rules import RuleJudge
 from arbiter_rag.lexicon import Lexicon
@@ -174,10 +175,17 @@ class Arbiter:
             if ran and step.detector in detectors:
                 found = [h for d in documents for h in detectors[step.detector].detect(question, d)]
             elif ran and self.embedder is not None:
-                for document in documents:
-                    found += yield Embed(EmbeddingDetector(self.embedder), question, document)
+                try:
+                    for document in documents:
+                        found += yield Embed(EmbeddingDetector(self.embedder), question, document)
+                except EmbeddingError as error:
+                    if self.on_error == "raise":
+                        raise
+                    log.warning("The embedder did not answer (%s): words and titles alone propose.", error)
+                    steps.append(step.model_copy(update={"outcome": f"{FAILED}{error}"}))
+                    continue
             hits += found
-            steps.append(step.model_copy(update={"outcome": f"{len(found)} hits" if ran else "did not run"}))
+            steps.append(step.model_copy(update={"outcome": f"{len(found)} hits" if ran else DID_NOT_RUN}))
         return hits, DispatchPlan(steps=tuple(steps))
 
     def _too_few(self, question: ParsedQuestion, documents: Sequence[ParsedDocument], hits: Sequence[Hit]) -> bool:
@@ -207,7 +215,7 @@ class Arbiter:
         *,
         given: bool = False,
     ) -> Brief:
-        ran = [s.detector for s in plan.steps if s.run and s.outcome != "did not run"]
+        ran = [s.detector for s in plan.steps if s.run and s.outcome != DID_NOT_RUN and not failed(s)]
         coverage = survey(question, documents, candidates, ran)
         brief = Brief(
             question=question,
@@ -250,7 +258,7 @@ class Arbiter:
     ) -> Steps[tuple[JudgeReply | None, JudgeError | None, RetrievalResult | None]]:
         """The judge's reply, its failure and the result, as far as there are any; a failure may leave no result."""
         if not brief.candidates:
-            return None, None, settle_empty(brief, judge=self.judge.name)
+            return None, None, _with_failed_detectors(settle_empty(brief, judge=self.judge.name))
         reply: JudgeReply | None = None
         failure: JudgeError | None = None
         calls = int(self.judge.calls_model)
@@ -263,7 +271,7 @@ class Arbiter:
             log.warning("%s did not decide (%s): the rules do, and the result is degraded.", self.judge.name, error)
             failure, result = error, self._by_rules(brief, documents, error)
         usage = result.usage.model_copy(update={"calls": calls, "forecast": brief.forecast_tokens if calls else 0})
-        return reply, failure, result.model_copy(update={"usage": usage})
+        return reply, failure, _with_failed_detectors(result.model_copy(update={"usage": usage}))
 
     def _by_rules(self, brief: Brief, documents: Mapping[str, ParsedDocument], error: JudgeError) -> RetrievalResult:
         rules = RuleJudge(fallback=True)
@@ -314,3 +322,13 @@ class Arbiter:
             if parsed.peek("index") is None:
                 await asyncio.to_thread(index_of, parsed)
         return documents
+
+
+def _with_failed_detectors(result: RetrievalResult) -> RetrievalResult:
+    """The result with each detector that failed as a fault: a pool that lacks one is not what was planned."""
+    down = [s for s in result.plan.steps if failed(s)]
+    if not down:
+        return result
+    faults = (Fault(kind="other", detail=f"The {s.detector} detector {s.outcome}") for s in down)
+    status = "partial" if result.status == "ok" else result.status
+    return result.model_copy(update={"faults": (*result.faults, *faults), "status": status})

@@ -13,6 +13,9 @@ FEW = 3
 HALF = 0.5
 """Evidence (see `Candidate.evidence`) from which a candidate counts as having some."""
 
+DID_NOT_RUN, FAILED = "did not run", "failed: "
+"""Outcomes of a step whose condition did not hold, and (with the reason behind it) of one whose service failed."""
+
 CONDITION = f"fewer than {FEW} candidates hold half of the question"
 
 _CONCEPTUAL = frozenset({"reason", "comparison", "open"})
@@ -41,6 +44,11 @@ def dispatch(
             _embedding(question, has_embedder, document_languages),
         )
     )
+
+
+def failed(step: PlanStep) -> bool:
+    """Whether a detector was to run and its service failed."""
+    return step.outcome is not None and step.outcome.startswith(FAILED)
 
 
 def _page(question: ParsedQuestion) -> PlanStep:

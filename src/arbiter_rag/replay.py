@@ -14,9 +14,9 @@ from arbiter_rag.audit.lines import document_of
 from arbiter_rag.audit.record import Settings
 from arbiter_rag.contract import Brief, Contract, DocumentRef
 from arbiter_rag.coverage import confidence
-from arbiter_rag.dispatch import dispatch
+from arbiter_rag.dispatch import FAILED, dispatch, failed
 from arbiter_rag.document import ParsedDocument
-from arbiter_rag.errors import InputError, JudgeError
+from arbiter_rag.errors import EmbeddingError, InputError, JudgeError
 from arbiter_rag.judges.base import JudgeReply
 from arbiter_rag.lexicon import Lexicon
 from arbiter_rag.prompt import plain_instructions, system_prompt, user_prompt
@@ -158,7 +158,7 @@ def _drive(steps: Steps[Any], record: AuditRecord) -> Decision:
     while not isinstance(action, Conclude):
         try:
             value = _answer(action, record)
-        except JudgeError as error:
+        except (JudgeError, EmbeddingError) as error:
             action = steps.throw(error)
         else:
             action = steps.send(value)
@@ -168,6 +168,9 @@ def _drive(steps: Steps[Any], record: AuditRecord) -> Decision:
 
 def _answer(action: object, record: AuditRecord) -> Any:
     if isinstance(action, Embed):
+        for step in record.brief.plan.steps:
+            if step.detector == action.detector.name and failed(step):
+                raise EmbeddingError((step.outcome or "").removeprefix(FAILED))
         doc_id = action.document.doc_id
         return [h for h in record.brief.hits if h.method == action.detector.name and h.scope.doc_id == doc_id]
     if isinstance(action, Ask):

@@ -133,6 +133,8 @@ _PATTERNS: tuple[tuple[str, tuple[tuple[str, ...], ...], re.Pattern[str]], ...] 
 _LETTER = r"[A-Za-z\u00c0-\u024f\u0370-\u03ff\u0400-\u04ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]"
 _JOINERS = "\u200b\u200c\u200d\u2060\u2061-\u2064\ufeff\u180e\u034f\u115f\u1160\u3164\uffa0"
 _SPLIT_WORD = re.compile(rf"(?<={_LETTER})[{_JOINERS}]+(?={_LETTER})")
+_JOINER = re.compile(f"[{_JOINERS}]")
+_TAG_CHAR = re.compile("[\ufe00-\ufe0f\U000e0000-\U000e01ef]")
 _BIDI = re.compile("[\u202a\u202b\u202d\u202e\u2066-\u2068]")
 _RTL = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _TAGS = re.compile(
@@ -167,13 +169,14 @@ def hidden(text: str) -> Iterator[tuple[int, int]]:
     """Place in the text of characters that hide or reorder it where no script needs them."""
     if text.isascii():
         return
-    splits = [match.start() for match in _SPLIT_WORD.finditer(text)]
+    splits = [match.start() for match in _SPLIT_WORD.finditer(text)] if _JOINER.search(text) else []
     for i, place in enumerate(splits):
         near = (i and place - splits[i - 1] <= _NEAR) or (i + 1 < len(splits) and splits[i + 1] - place <= _NEAR)
         if near:
             yield place, place + 1
-    for match in _TAGS.finditer(text):
-        yield match.start(), match.end()
-    if _RTL.search(text) is None:
+    if _TAG_CHAR.search(text):
+        for match in _TAGS.finditer(text):
+            yield match.start(), match.end()
+    if _BIDI.search(text) and _RTL.search(text) is None:
         for match in _BIDI.finditer(text):
             yield match.start(), match.end()

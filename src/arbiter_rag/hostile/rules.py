@@ -71,6 +71,11 @@ RULES = (
     _rule("role_claim", "authority passage_strong authoritative", 12),
     _rule("role_claim", "authority model authoritative|select", 10),
 )
+_BY_FIRST_SLOT: dict[str, list[int]] = defaultdict(list)
+"""Places of the rules by the concepts of their first slot."""
+for _at, _each in enumerate(RULES):
+    for _concept in _each.slots[0]:
+        _BY_FIRST_SLOT[_concept].append(_at)
 
 
 def apply(found: list[Found], sentence_of: list[int]) -> Iterator[tuple[str, int, int]]:
@@ -89,8 +94,10 @@ def apply(found: list[Found], sentence_of: list[int]) -> Iterator[tuple[str, int
         by_concept: dict[str, list[tuple[Found, int]]] = defaultdict(list)
         for event in events:
             by_concept[event[0].concept].append(event)
-        for rule in RULES:
-            if not any(map(by_concept.keys().isdisjoint, rule.slots)):
+        present = by_concept.keys()
+        for at in sorted({at for concept in present for at in _BY_FIRST_SLOT.get(concept, ())}):
+            rule = RULES[at]
+            if not any(map(present.isdisjoint, rule.slots)):
                 yield from _sweep(rule, by_concept, stretch)
 
 
