@@ -131,9 +131,7 @@ def reply_schema() -> dict[str, Any]:
     )
     side = _closed({"candidate_id": text, "quote": nullable})
     conflict = _closed({"reason": text, "sides": {"type": "array", "items": side}})
-    return _closed(
-        {"rankings": {"type": "array", "items": ranking}, "conflicts": {"type": "array", "items": conflict}}
-    )
+    return _closed({"rankings": {"type": "array", "items": ranking}, "conflicts": {"type": "array", "items": conflict}})
 
 
 def plain_instructions() -> str:

@@ -133,9 +133,7 @@ def test_models_that_think_get_room_for_it() -> None:
         ("https://notopenai.com/v1", "chat"),
     ],
 )
-def test_auto_decides_from_the_base_url_alone(
-    base_url: str | None, api: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_auto_decides_from_the_base_url_alone(base_url: str | None, api: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     assert OpenAIJudge("m", base_url=base_url, api_key=KEY).api == api
     if base_url:

@@ -27,9 +27,7 @@ def local_url() -> Iterator[str]:
         yield wanted
         return
     python = sys.executable if wanted == "1" else wanted
-    with subprocess.Popen(
-        [python, str(SERVE)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as server:
+    with subprocess.Popen([python, str(SERVE)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
         try:
             assert server.stdout is not None
             url = server.stdout.readline().strip()

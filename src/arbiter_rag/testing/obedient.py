@@ -81,9 +81,7 @@ class ObedientJudge:
     name = "obedient"
     calls_model = True
 
-    def __init__(
-        self, attacks: Iterable[str] = (), *, obeys: Callable[[CandidateBrief], bool] | None = None
-    ) -> None:
+    def __init__(self, attacks: Iterable[str] = (), *, obeys: Callable[[CandidateBrief], bool] | None = None) -> None:
         self._known = frozenset(piece for attack in attacks for piece in _pieces(attack))
         self._obeys = obeys
 
