@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from arbiter_rag.hostile.lexicon import find
 from arbiter_rag.hostile.marks import hidden, structures
@@ -17,6 +18,8 @@ _REACH = 300
 """How far a span grows to find the ends of its sentence and line."""
 _WAKE = 240
 """How far the text behind an attack counts as its own: what to answer often stands in the next sentence."""
+_LONGEST_REMEMBERED = 8_000
+"""Characters of a text whose spans are remembered; with the number of texts it bounds the memory (16 MB)."""
 _ORDER = ("forged_reply", "boundary", "id_claim", "role_claim", "ranking", "instruction", "hidden_characters")
 
 
@@ -37,6 +40,10 @@ class Suspicion:
     text: str
 
 
+LONGEST_KEPT = 20_000
+"""Characters up to which a text's spans are remembered: passages come back with every question, whole books do not."""
+
+
 def scan(text: str) -> tuple[Suspicion, ...]:
     """Find what in a passage addresses the judge: orders, claims of role or rank, forged replies, hidden text.
 
@@ -53,6 +60,15 @@ def scan(text: str) -> tuple[Suspicion, ...]:
     """
     if not text:
         return ()
+    return _remembered(text) if len(text) <= LONGEST_KEPT else _scanned(text)
+
+
+@lru_cache(maxsize=2048)
+def _remembered(text: str) -> tuple[Suspicion, ...]:
+    return _scanned(text)
+
+
+def _scanned(text: str) -> tuple[Suspicion, ...]:
     spans = [(start, end, kind) for kind, start, end in _matches(text)]
     if not spans:
         return ()
@@ -65,6 +81,10 @@ def scan(text: str) -> tuple[Suspicion, ...]:
         else:
             merged.append([start, end, rank])
     return tuple(Suspicion(start, end, _ORDER[rank], text[start:end]) for start, end, rank in merged)
+
+
+# Retrievers hand in the same chunks question after question.
+_remembered = lru_cache(maxsize=2048)(_scanned)
 
 
 def _matches(text: str) -> Iterator[tuple[str, int, int]]:

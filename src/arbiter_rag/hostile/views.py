@@ -27,7 +27,8 @@ _LEETED = re.compile(
     r"(?<![^\W\d_])(?=[\w@$!|]{0,24}[^\W\d_])(?:[^\W\d_]{1,16}[0134578@$!|]{1,4}){1,16}[^\W\d_]{0,16}"
     r"|(?<!\w)[0134578@$]{1,8}[^\W\d_]{2,}"
 )
-_NEAR_LETTER = re.compile(r"(?<=[^\W\d_])[0134578@$!|]|[0134578@$](?=[^\W\d_])")
+_FOREIGN = re.compile("[α-ωа-яѐ-ӿԛԝ]")
+_NEAR_LETTER = re.compile(r"[0134578@$!|](?:(?<=[^\W\d_].)|(?=[^\W\d_]))")
 """Without one of these there is no word with digits for letters; much cheaper to look for."""
 _SPACED = re.compile(r"(?<!\w)[^\W\d_](?:[ .\-_*·|]{1,6}[^\W\d_](?!\w)){5,}")
 _ESCAPED = re.compile(
@@ -37,8 +38,8 @@ _ESCAPED = re.compile(
 _BASE64 = re.compile(r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/_-]{24,}={0,2}(?![A-Za-z0-9+/=])")
 _BASE32 = re.compile(r"(?<![A-Z0-9])[A-Z2-7]{32,}={0,6}(?![A-Z0-9])")
 _BINARY = re.compile(r"(?<![01])(?:[01]{8} ?){8,}(?![01])")
-_BACKWARDS = re.compile(r"\b(?:eht|snoitcurtsni|egassap|yramirp|erongi)\b")
-_ROT13 = re.compile(r"\b(?:gur|vafgehpgvbaf|cnffntr|cevznel|vtaber)\b")
+_BACKWARDS = ("eht", "snoitcurtsni", "egassap", "yramirp", "erongi")
+_ROT13 = ("gur", "vafgehpgvbaf", "cnffntr", "cevznel", "vtaber")
 _ROTATED = str.maketrans("abcdefghijklmnopqrstuvwxyz", "nopqrstuvwxyzabcdefghijklm")
 _BASE85 = re.compile(r"(?<!\S)(?:<~)?(?=\S{0,40}[!-/:-@\[-`{-~])[!-~]{24,}(?!\S)")
 _MORSE = re.compile(r"(?:[.-]{1,5}(?: / | {1,3})){15,}[.-]{1,5}(?![.-])")
@@ -128,15 +129,19 @@ def views(text: str) -> Iterator[View]:
         if unescaped is not None:
             yield unescaped
             yield from _disguises(unescaped)
-    if _ROT13.search(plain.text):
+    if _has_word(_ROT13, plain.text):
         yield View(plain.text.translate(_ROTATED), plain.at, decoded=True)
-    if "\u202e" in text or "\u202d" in text or _BACKWARDS.search(plain.text):
+    if "\u202e" in text or "\u202d" in text or _has_word(_BACKWARDS, plain.text):
         yield View(plain.text[::-1], _reversed(plain), decoded=True)
     yield from _encoded(text)
 
 
+def _has_word(words: tuple[str, ...], text: str) -> bool:
+    return any(word in text and re.search(rf"\b{word}\b", text) for word in words)
+
+
 def _disguises(plain: View) -> Iterator[View]:
-    if not plain.text.isascii() and _MIXED.search(plain.text):
+    if not plain.text.isascii() and _FOREIGN.search(plain.text) and _MIXED.search(plain.text):
         yield View(plain.text.translate(_LOOKALIKE), plain.at, plain.decoded)
     leeted = list(_LEETED.finditer(plain.text)) if _NEAR_LETTER.search(plain.text) else []
     if len(leeted) > 1:
@@ -220,8 +225,11 @@ def _encoded(text: str) -> Iterator[View]:
     if text.count("0") + text.count("1") >= 64:
         for blob in _BINARY.finditer(text):
             yield from _readable(blob, bytes(int(byte, 2) for byte in re.findall("[01]{8}", blob.group())))
-    if text.count(".") + text.count("-") >= 16:
+    # Without a dash it is the leader dots of a table of contents.
+    if "-" in text and text.count(".") + text.count("-") >= 16:
         for blob in _MORSE.finditer(text):
+            if "-" not in blob.group():
+                continue
             said = "".join(_MORSE_LETTERS.get(sign, " ") for sign in re.findall(r"[.-]+|/|\s{2,}", blob.group()))
             yield from _readable(blob, said.encode())
     for blob in _HEX.finditer(text):
