@@ -86,8 +86,22 @@ class Arbiter:
         count_tokens: TokenCounter | None = None,
         audit: AuditLog | None = None,
     ) -> None:
-        if max_candidates < 1 or max_prompt_tokens < 1 or max_context_tokens < 1:
-            raise InputError("max_candidates, max_prompt_tokens and max_context_tokens must be at least 1.")
+        limits = {
+            "max_candidates": max_candidates,
+            "max_prompt_tokens": max_prompt_tokens,
+            "max_context_tokens": max_context_tokens,
+        }
+        for name, value in limits.items():
+            if not isinstance(value, int) or value < 1:
+                raise InputError(f"{name} must be a whole number of at least 1, got {value!r}.")
+        _check("judge", judge, Judge, "an object with judge() and ajudge(), such as RuleJudge() or OpenAIJudge(model)")
+        _check("embedder", embedder, Embedder, "an object with embed() and aembed(), such as OpenAIEmbedder()")
+        _check("lexicon", lexicon, Lexicon, "a Lexicon; read a file with Lexicon.load(path)")
+        if on_error not in ("fallback", "raise") or on_unverified not in ("demote", "flag", "discard"):
+            raise InputError(
+                "on_error is 'fallback' or 'raise', on_unverified is 'demote', 'flag' or 'discard'; "
+                f"got {on_error!r} and {on_unverified!r}."
+            )
         self.judge = judge if judge is not None else RuleJudge()
         self.embedder = CachedEmbedder(embedder, cache_dir) if embedder is not None and cache_dir else embedder
         self.lexicon = lexicon
@@ -120,6 +134,7 @@ class Arbiter:
             DocumentError: A path cannot be opened as a PDF.
             ConfigurationError: A key or package is missing, or the model's service rejects the request.
             JudgeError: The judge failed and `on_error` is "raise".
+            EmbeddingError: The embedder failed and `on_error` is "raise".
             AuditError: The decision could not be recorded.
         """
         with Proceeding("retrieve", question, self.audit) as proceeding:
@@ -198,6 +213,9 @@ class Arbiter:
         return gather(question, documents, hits, limit=self.max_candidates, context_tokens=self.max_context_tokens)
 
     def _rank(self, text: str, passages: Sequence[Passage], proceeding: Proceeding) -> Steps[RetrievalResult]:
+        for passage in passages:
+            if not isinstance(passage, Passage):
+                raise InputError(f"rank needs Passage objects, got {type(passage).__name__}; see Passage(id=, text=).")
         question = parse_question(text, self.lexicon)
         methods = tuple(dict.fromkeys(m for p in passages for m in p.methods)) or ("retriever",)
         plan = DispatchPlan(steps=tuple(PlanStep(detector=m, run=True, reason="given by the caller") for m in methods))
@@ -304,12 +322,21 @@ class Arbiter:
     # --- documents --------------------------------------------------------------------------------------------
 
     def _open(self, document: Documents) -> list[ParsedDocument]:
-        given = [document] if isinstance(document, ParsedDocument | str | Path) else list(document)
+        given = [document] if isinstance(document, ParsedDocument | str | Path) else document
+        if not isinstance(given, list | tuple) or not given:
+            raise InputError(
+                f"Expected a document, a path or a list of them, got {type(document).__name__} "
+                "without any; parse a file with ParsedDocument.from_pdf(path)."
+            )
+        for one in given:
+            if not isinstance(one, ParsedDocument | str | Path):
+                raise InputError(f"Expected a ParsedDocument or a path, got {type(one).__name__}.")
         opened: dict[str, ParsedDocument] = {}
         for one in given:
             parsed = one if isinstance(one, ParsedDocument) else ParsedDocument.from_pdf(one, cache_dir=self.cache_dir)
             known = opened.setdefault(parsed.doc_id, parsed)
-            if known is not parsed and known.sha256 != parsed.sha256:
+            same = known is parsed or (known.sha256 is not None and known.sha256 == parsed.sha256)
+            if not same:
                 raise InputError(
                     f"Two different documents have the id {parsed.doc_id!r}; give one of them another doc_id."
                 )
@@ -332,3 +359,9 @@ def _with_failed_detectors(result: RetrievalResult) -> RetrievalResult:
     faults = (Fault(kind="other", detail=f"The {s.detector} detector {s.outcome}") for s in down)
     status = "partial" if result.status == "ok" else result.status
     return result.model_copy(update={"faults": (*result.faults, *faults), "status": status})
+
+
+def _check(name: str, value: object, kind: type, expected: str) -> None:
+    """Refuse an argument of the wrong kind where it is given, not at the first question."""
+    if value is not None and not isinstance(value, kind):
+        raise InputError(f"{name} must be {expected}; got {type(value).__name__}.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from arbiter_rag.contract import Brief, Candidate, Cut, SnippetLine
+from arbiter_rag.contract import OVER_BUDGET, Brief, Candidate, Cut, SnippetLine
 from arbiter_rag.language import fold
 from arbiter_rag.prompt import TokenCounter, candidate_json, estimate_tokens, forecast
 
@@ -32,7 +32,7 @@ def fit(brief: Brief, budget: int, count: TokenCounter | None = None) -> Brief:
             break
     kept, dropped = _within(shrunk, room, count)
     before = {c.candidate_id: c.snippet for c in brief.candidates}
-    why = f"the brief would exceed max_prompt_tokens ({budget})"
+    why = f"{OVER_BUDGET} ({budget})"
     fitted = brief.model_copy(
         update={
             "candidates": tuple(kept),

@@ -262,11 +262,20 @@ class CandidateBrief(Contract):
     snippet: str = ""
 
 
+OVER_BUDGET = "the brief would exceed max_prompt_tokens"
+"""How `Cut.why` begins for what the prompt had no room for: passages that nobody has judged."""
+
+
 class Cut(Contract):
     """A candidate that never reached the judge, and why."""
 
     candidate_id: str
     why: str
+
+    @property
+    def over_budget(self) -> bool:
+        """Whether the prompt had no room for it; the others were outside the best that detectors propose."""
+        return self.why.startswith(OVER_BUDGET)
 
 
 class Brief(Contract):

@@ -161,17 +161,32 @@ def drive(steps: Steps[R], proceeding: Proceeding | None = None) -> R:
 
 
 async def adrive(steps: Steps[R], proceeding: Proceeding | None = None) -> R:
-    """The same, awaiting each action; a cancellation is no failure of the action and ends the path."""
+    """The same, awaiting each action; a cancellation is no failure of the action and ends the path.
+
+    What lies between two actions is computed in a thread, so that many questions at once leave the event loop free.
+    """
+    reached = await asyncio.to_thread(_advance, steps, None, None)
+    while not isinstance(reached, _Returned):
+        try:
+            with proceeding.doing(reached) if proceeding else nullcontext():
+                value = await reached.arun()
+        except Exception as error:  # noqa: BLE001 - raised again inside the path, at its yield
+            reached = await asyncio.to_thread(_advance, steps, None, error)
+        else:
+            reached = await asyncio.to_thread(_advance, steps, value, None)
+    result: R = reached.value
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class _Returned:
+    """What a path returned; StopIteration itself cannot cross from a thread to the event loop."""
+
+    value: Any
+
+
+def _advance(steps: Steps[R], value: object, error: Exception | None) -> Action | _Returned:
     try:
-        action = next(steps)
-        while True:
-            try:
-                with proceeding.doing(action) if proceeding else nullcontext():
-                    value = await action.arun()
-            except Exception as error:  # noqa: BLE001 - raised again inside the path, at its yield
-                action = steps.throw(error)
-            else:
-                action = steps.send(value)
+        return steps.send(value) if error is None else steps.throw(error)
     except StopIteration as end:
-        result: R = end.value
-        return result
+        return _Returned(end.value)

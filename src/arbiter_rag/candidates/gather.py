@@ -117,6 +117,9 @@ def _spots(reading: Reading, hit: Hit) -> list[tuple[int, int]]:
     if not windows:
         return [(start, min(end, start + ANCHOR))]
     ranked = sorted(windows, key=lambda w: (-float(reading.lexical[w]), w))
+    if hit.method == "toc":
+        # Where a title matched, its first lines are a candidate whatever words they use.
+        ranked = [windows[0], *(w for w in ranked if w != windows[0])]
     wanted = PAGE_SPOTS if hit.method == "page" else SPOTS
     return [reading.rows_of(w) for w in ranked[:wanted]]
 
@@ -213,7 +216,8 @@ def _candidate(reading: Reading, unit: Unit, fused: int, many: bool, context_tok
     found = row_hits(reading.index, reading.wanted, unit.start, unit.end)
     rows = pick_rows(document, reading.needs, found, question.shape, unit.start, unit.end)
     full = any(h.note.startswith("section number") for h in unit.hits)
-    low, high = grow(document, unit.start, unit.end, context_tokens, full=full)
+    # A caption or lead-in that is shown belongs to the context too, or a quote of it would stand outside.
+    low, high = grow(document, min(unit.start, *rows), max(unit.end, rows[-1] + 1), context_tokens, full=full)
     text = context_text(document, low, high)
     suspicious, marked = suspicions(document, low, high)
     evidence = evidence_outside(reading, unit.start, unit.end, marked) if marked else strength(unit.evidence)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from arbiter_rag.candidates.context import context_text, grow
 from arbiter_rag.candidates.snippet import shown
+from arbiter_rag.candidates.suspicion import suspicions
 from arbiter_rag.contract import Candidate, ParsedQuestion
 from arbiter_rag.document import FRONT, ParsedDocument, Section
-from arbiter_rag.hostile import scan
 
 MOST = 30
 """Most sections offered: each costs some forty tokens of prompt and as many of reply."""
@@ -65,5 +65,5 @@ def _offer(document: ParsedDocument, section: Section, at: int, many: bool, cont
         page_label=document.page_labels[document.pages[start] - 1],
         evidence_notes=("section offered, nothing found in it",),
         weak=True,
-        suspicious=tuple(s.text for s in scan(text)),
+        suspicious=suspicions(document, low, high)[0],
     )

@@ -34,7 +34,11 @@ def pick_rows(
     document: ParsedDocument, needs: Needs, hits: RowHits, shape: AnswerShape, start: int, end: int
 ) -> list[int]:
     """Rows of `start` to `end` (exclusive) to show, ascending; a caption or lead-in of theirs may stand above."""
-    rows = [r for r in range(start, end) if not document.furniture[r] and document.texts[r].strip()]
+    section = document.section_of(start)
+    heading = range(section.start, section.start + section.heading_rows)
+    whole = [r for r in range(start, end) if not document.furniture[r] and document.texts[r].strip()]
+    # The heading is shown as the candidate's section; a snippet of headings alone would say nothing.
+    rows = [r for r in whole if r not in heading] or whole
     if len(rows) <= LINES:
         return rows
     weight = _weights(document, needs, hits, shape, rows)
@@ -101,9 +105,12 @@ def _table(document: ParsedDocument, rows: Sequence[int], weight: dict[int, floa
 
 def _table_top(document: ParsedDocument, row: int) -> int:
     """First row of the table on this page that `row` stands in; single lines between its rows are group heads."""
-    low, _ = document.page_rows(document.pages[row])
+    section = document.section_of(row)
+    low = max(document.page_rows(document.pages[row])[0], section.start + section.heading_rows)
     top = row
     for above in range(row - 1, low - 1, -1):
+        if document.furniture[above]:
+            continue
         if "\t" in document.texts[above]:
             top = above
         elif top - above > GROUP_HEADS or _CAPTION.match(document.texts[above]):

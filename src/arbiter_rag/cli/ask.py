@@ -41,6 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
         record = AuditLog(arguments.audit).get(result.record_id) if arguments.audit and result.record_id else None
         page = report(record or result, documents, password=arguments.password)
         Path(arguments.report).write_text(page, encoding="utf-8")
+    say_who_judged(judge, arguments)
     shown = _cut(result, arguments.top_n)
     if arguments.json:
         print_json(shown.model_dump(mode="python"))
@@ -49,14 +50,18 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if result.not_found else 0
 
 
+def say_who_judged(judge: Judge, arguments: argparse.Namespace) -> None:
+    """One line on stderr where rules judged only because no model was named; said with a result, never with an error."""
+    if arguments.judge is None and isinstance(judge, RuleJudge):
+        say("no model was named, so rules judge (RuleJudge); for a model: --model NAME [--base-url URL]")
+
+
 def chosen_judge(arguments: argparse.Namespace) -> Judge:
     """The judge that the options name."""
     named = arguments.judge or ("openai" if arguments.model or arguments.base_url else None)
     if named != "openai":
         if arguments.model or arguments.base_url:
             raise UsageError("--judge rules asks no model, but --model or --base-url was given too; leave one out")
-        if named is None:
-            say("no model was named, so rules judge (RuleJudge); for a model: --model NAME [--base-url URL]")
         return RuleJudge()
     if not arguments.model:
         raise UsageError("a judge that asks a model needs its name; add --model NAME, e.g. --model gpt-5-mini")

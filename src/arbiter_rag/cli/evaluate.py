@@ -13,7 +13,7 @@ from rich.text import Text
 
 from arbiter_rag.arbiter import Arbiter
 from arbiter_rag.cli.arguments import UsageError
-from arbiter_rag.cli.ask import chosen_judge
+from arbiter_rag.cli.ask import chosen_judge, say_who_judged
 from arbiter_rag.cli.open import cache_folder, open_documents
 from arbiter_rag.cli.progress import progress_bar
 from arbiter_rag.cli.terminal import console, harmless, print_json, say
@@ -56,6 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     documents = open_documents(arguments.pdfs, arguments, cache)
     with progress_bar("Asking") as progress:
         evaluation = evaluate(arbiter, questions, documents, progress=progress)
+    say_who_judged(judge, arguments)
     for message in _warnings(evaluation):
         say(message)
     as_json = evaluation.model_dump(mode="json")

@@ -6,11 +6,11 @@ import math
 from collections import defaultdict
 from dataclasses import dataclass
 
-from arbiter_rag.contract import Hit, ParsedQuestion, SectionHint
+from arbiter_rag.contract import CandidateScope, Hit, ParsedQuestion, SectionHint
 from arbiter_rag.detectors.index import DocumentIndex, index_of
 from arbiter_rag.detectors.needs import Needs
 from arbiter_rag.detectors.reading import reading_of
-from arbiter_rag.document import ParsedDocument
+from arbiter_rag.document import ParsedDocument, Section
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +61,14 @@ class TocDetector:
         return tuple(
             Hit(
                 method=self.name,
-                scope=document.scope(document.sections[p].start, document.sections[p].own_end),
+                scope=_scope(document, document.sections[p]),
                 score=round(score, 6),
                 rank=rank,
                 matched=matched,
                 note=note,
             )
             for rank, (p, (score, matched, note)) in enumerate(best, start=1)
-            if document.sections[p].own_end > document.sections[p].start
+            if document.sections[p].start < len(document)
         )
 
     def _by_title(self, needs: Needs, index: DocumentIndex) -> list[tuple[int, float, tuple[str, ...], str]]:
@@ -88,6 +88,11 @@ class TocDetector:
                 (position, score, needs.matched(shared), "title matched exactly" if exact else "title matched in part")
             )
         return rows
+
+
+def _scope(document: ParsedDocument, section: Section) -> CandidateScope:
+    """A section's own lines; of one that has none, the line at which the outline points."""
+    return document.scope(section.start, max(section.own_end, section.start + 1))
 
 
 def _numbered(hints: tuple[SectionHint, ...], index: DocumentIndex) -> list[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from arbiter_rag.contract import ArbiterOutput, Brief, Candidate, CandidateRanking, Role
+from arbiter_rag.contract import ArbiterOutput, Brief, Candidate, CandidateRanking, Role, SnippetLine
 from arbiter_rag.coverage import FOUND
 from arbiter_rag.judges.base import JudgeReply
 from arbiter_rag.settle.conflicts import obvious_conflicts
@@ -113,11 +113,28 @@ def _reason(candidate: Candidate) -> str:
 def _lacking(candidate: Candidate, brief: Brief) -> str:
     lacking = [t.text for t in brief.coverage.terms if t.text not in candidate.matched_keywords]
     if candidate.weak:
-        return "section offered, nothing found in it"
+        return "; ".join(candidate.evidence_notes) or "offered, nothing found in it"
     if not candidate.matched_keywords:
         return "none of the question's words"
     held = ", ".join(repr(m) for m in candidate.matched_keywords[:2])
     return f"only {held}; lacks {', '.join(repr(w) for w in lacking[:2])}" if lacking else f"only {held}"
+
+
+def _runs(candidate: Candidate) -> list[str]:
+    """The snippet's text, cut where it leaves lines out: a quote is never joined over a gap."""
+    runs: list[list[str]] = []
+    before: SnippetLine | None = None
+    for line in candidate.snippet_lines:
+        follows = before is not None and (
+            (line.page == before.page and line.line == (before.line or 0) + 1 and before.whole and line.whole)
+            or (line.line is None and candidate.text[before.start + len(before.text) : line.start].strip() == "")
+        )
+        if follows:
+            runs[-1].append(line.text)
+        else:
+            runs.append([line.text])
+        before = line
+    return ["\n".join(run) for run in runs]
 
 
 def _quote(candidate: Candidate) -> str | None:
@@ -126,7 +143,7 @@ def _quote(candidate: Candidate) -> str | None:
     A whole sentence, because half of one may leave out the "not" that stands on the line before.
     """
     keywords = [k.casefold() for k in candidate.matched_keywords]
-    sentences = [s.strip() for s in _SENTENCE_END.split(candidate.snippet)]
+    sentences = [s.strip() for run in _runs(candidate) for s in _SENTENCE_END.split(run)]
     lines = [line.text.strip() for line in candidate.snippet_lines]
     fitting = [s for s in sentences if s and len(s) <= LONGEST_QUOTE] or [s for s in lines if s]
     if not fitting:

@@ -63,8 +63,7 @@ def keywords_of(text: str, table: Table, language: str) -> list[Keyword]:
     """
     analysis = analyzer(language)
     found = _spaced(text, _words(text, table, analysis, language), table, language)
-    if table.language in UNSPACED:
-        found.extend(content_runs(text, table))
+    found.extend(content_runs(text, table))
     found.sort(key=lambda item: item[0])
     return _distinct([keyword for _, keyword in found], analysis)
 

@@ -100,7 +100,9 @@ def _places(scope: CandidateScope, documents: Mapping[str, ParsedDocument]) -> l
     document = documents.get(scope.doc_id)
     if document is not None:
         start, end = document.rows(scope)
-        return list(zip(document.pages[start:end], document.lines[start:end], strict=True))
+        # A context's text leaves running headers and footers out.
+        rows = [r for r in range(start, end) if not document.furniture[r]]
+        return [(document.pages[r], document.lines[r]) for r in rows]
     if scope.page_start == scope.page_end:
         return [(scope.page_start, line) for line in range(scope.line_start, scope.line_end + 1)]
     return []

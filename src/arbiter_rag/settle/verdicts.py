@@ -280,8 +280,11 @@ def _result(
     found_wrong = [*reading.faults, *ledger.faults, *bounded([f for s in settled for f in s.faults])]
     found_wrong.extend(bounded(bad_conflicts))
     faults = (*found_wrong, *_shortened(brief))
-    not_found = ledger.rejected_all and error is None
-    status: Status = "degraded" if error is not None else "partial" if found_wrong or unjudged else "ok"
+    # What the prompt had no room for was proposed and nobody judged it: the answer may stand there.
+    unread = any(cut.over_budget for cut in brief.cut)
+    not_found = ledger.rejected_all and error is None and not unread
+    partial = bool(found_wrong or unjudged or unread)
+    status: Status = "degraded" if error is not None else "partial" if partial else "ok"
     return RetrievalResult(
         **_common(brief, judge),
         candidates=tuple(listed[: len(kept)]),
