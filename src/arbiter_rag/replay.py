@@ -7,6 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
+from numpy.typing import NDArray
+
 from arbiter_rag.arbiter import Arbiter
 from arbiter_rag.audit import AuditRecord, Decision
 from arbiter_rag.audit.compare import Difference, between, same_text
@@ -107,17 +110,22 @@ class _Recorded:
 
 
 class _Named:
-    """The recorded embedder's name."""
+    """The recorded embedder's name: the driver below gives the recorded hits instead of asking it."""
 
     def __init__(self, name: str) -> None:
         self.name = name
+
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
+        raise NotImplementedError
+
+    async def aembed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
+        raise NotImplementedError
 
 
 def _arbiter(settings: Settings) -> Arbiter:
     return Arbiter(
         judge=_Recorded(settings),
-        # Only its name is read: the driver below gives the recorded hits instead of asking it.
-        embedder=cast(Any, _Named(settings.embedder)) if settings.embedder else None,
+        embedder=_Named(settings.embedder) if settings.embedder else None,
         lexicon=_lexicon(settings),
         max_candidates=settings.max_candidates,
         max_prompt_tokens=settings.max_prompt_tokens,

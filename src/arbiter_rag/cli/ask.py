@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def say_who_judged(judge: Judge, arguments: argparse.Namespace) -> None:
-    """One line on stderr where rules judged only because no model was named; said with a result, never with an error."""
+    """One line on stderr where rules judged because no model was named; said with a result, never with an error."""
     if arguments.judge is None and isinstance(judge, RuleJudge):
         say("no model was named, so rules judge (RuleJudge); for a model: --model NAME [--base-url URL]")
 
