@@ -2,10 +2,10 @@
 
 PY := .venv/bin/python
 MANIFESTS := pyproject.toml uv.lock constraints.txt $(wildcard integrations/*/pyproject.toml) tools/setup.sh
-SOURCES := src tests tools benchmarks integrations
+SOURCES := src tests tools benchmarks integrations notebooks
 POLICY := src/arbiter_rag/samples/policy_en.pdf
 
-.PHONY: help demo test lint format wheels bench lock samples notebooks local-llm clean
+.PHONY: help demo test lint format wheels bench lock samples notebooks tables local-llm clean
 .DEFAULT_GOAL := help
 
 help:
@@ -18,6 +18,7 @@ help:
 	@echo "make lock       renew uv.lock and constraints.txt"
 	@echo "make samples    write the sample PDFs again"
 	@echo "make notebooks  run the notebooks and draw the README's picture again"
+	@echo "make tables     measure the README's tables again, but for retrieval (ARGS='hostile quotes' picks)"
 	@echo "make local-llm  run the tests that need a small local model"
 	@echo "make clean      remove .venv and everything built"
 
@@ -63,6 +64,9 @@ samples: .venv/.ready-dev
 notebooks: .venv/.ready-dev
 	$(PY) tools/run_notebooks.py
 	$(PY) tools/make_picture.py
+
+tables: .venv/.ready-dev
+	$(PY) -m tools.readme_tables $(ARGS)
 
 local-llm: .venv/.ready-dev
 	@sh tools/local_llm.sh

@@ -9,6 +9,10 @@ from typing import Any
 import pytest
 
 from arbiter_rag.testing import ScriptedServer
+from benchmarks.__main__ import load
+from benchmarks.harness import ENTRIES
+from tools.make_picture import picture
+from tools.readme_tables import PLACE, chosen
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -110,3 +114,20 @@ def test_what_the_readme_names_is_there() -> None:
     for _, extras in installed:
         for extra in filter(None, extras.split(",")):
             assert re.search(rf"^{extra} = \[", manifest, re.MULTILINE), extra
+
+
+def test_tables_have_a_benchmark() -> None:
+    load()
+    names = [name for _, name, _, _ in PLACE.findall(TEXT)]
+    assert names == ["hostile", "quotes", "conformance", "cost"]
+    assert set(names) <= set(ENTRIES)
+
+
+def test_a_table_can_be_a_part() -> None:
+    rows = [{"system": "a", "pool": 5, "ms": 1.0}, {"system": "a", "pool": 30, "ms": 2.0}]
+    assert chosen(rows, " | pool=30 | columns=system,ms") == [{"system": "a", "ms": 2.0}]
+    assert chosen(rows, "") == rows
+
+
+def test_the_picture_is_up_to_date() -> None:
+    assert (ROOT / "docs" / "picture.svg").read_text(encoding="utf-8") == picture(), "make notebooks draws it anew"
