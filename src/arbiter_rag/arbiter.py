@@ -24,7 +24,14 @@ from arbiter_rag.contract import (
     RetrievalResult,
 )
 from arbiter_rag.coverage import confidence, survey
-from arbiter_rag.detectors import Embedder, EmbeddingDetector, KeywordDetector, PageDetector, TocDetector
+from arbiter_rag.detectors import (
+    CaptionDetector,
+    Embedder,
+    EmbeddingDetector,
+    KeywordDetector,
+    PageDetector,
+    TocDetector,
+)
 from arbiter_rag.detectors.index import index_of
 from arbiter_rag.dispatch import DID_NOT_RUN, FAILED, FEW, HALF, dispatch, failed
 from arbiter_rag.document import ParsedDocument
@@ -181,7 +188,7 @@ class Arbiter:
     def _detect(
         self, question: ParsedQuestion, documents: Sequence[ParsedDocument], plan: DispatchPlan
     ) -> Steps[tuple[list[Hit], DispatchPlan]]:
-        detectors = {d.name: d for d in (PageDetector(), TocDetector(), KeywordDetector())}
+        detectors = {d.name: d for d in (PageDetector(), CaptionDetector(), TocDetector(), KeywordDetector())}
         hits: list[Hit] = []
         steps: list[PlanStep] = []
         for step in plan.steps:

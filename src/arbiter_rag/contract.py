@@ -159,7 +159,7 @@ class Hit(Contract):
     """One detector's finding.
 
     Attributes:
-        method: `toc`, `keyword`, `embedding`, `page`, or a user's retriever's name.
+        method: `toc`, `keyword`, `embedding`, `page`, `caption`, or a user's retriever's name.
         scope: The lines that matched.
         score: The detector's own raw score; comparable within a detector only.
         rank: 1-based, within the detector's list for this question.

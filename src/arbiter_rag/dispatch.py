@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arbiter_rag.contract import DispatchPlan, ParsedQuestion, PlanStep
+from arbiter_rag.detectors.caption import named_captions
 from arbiter_rag.detectors.reading import foreign
 
 FEW = 3
@@ -39,6 +40,7 @@ def dispatch(
     return DispatchPlan(
         steps=(
             _page(question),
+            _caption(question),
             _toc(question, has_sections),
             _keyword(question),
             _embedding(question, has_embedder, document_languages),
@@ -55,6 +57,12 @@ def _page(question: ParsedQuestion) -> PlanStep:
     if question.pages:
         return PlanStep(detector="page", run=True, reason="the question names a page")
     return PlanStep(detector="page", run=False, reason="the question names no page")
+
+
+def _caption(question: ParsedQuestion) -> PlanStep:
+    if named_captions(question.text):
+        return PlanStep(detector="caption", run=True, reason="the question names a figure or table")
+    return PlanStep(detector="caption", run=False, reason="the question names no figure or table")
 
 
 def _toc(question: ParsedQuestion, has_sections: bool) -> PlanStep:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 
 from arbiter_rag import parse_question
 from arbiter_rag.contract import Hit
-from arbiter_rag.detectors import EmbeddingDetector, KeywordDetector, PageDetector, TocDetector
+from arbiter_rag.detectors import CaptionDetector, EmbeddingDetector, KeywordDetector, PageDetector, TocDetector
 from arbiter_rag.detectors.index import index_of
 from arbiter_rag.document import ParsedDocument
 from arbiter_rag.testing import HashEmbedder
@@ -76,9 +77,30 @@ async def test_embedding_ranks_by_cosine_and_embeds_a_document_once() -> None:
 
 
 def test_an_index_is_built_once_and_knows_hyphenated_line_ends() -> None:
-    import pandas as pd
-
     frame = pd.DataFrame({"page": [1, 1], "line": [1, 2], "text": ["the propor-", "tional share"]})
     document = ParsedDocument.from_frames(frame, doc_id="x")
     assert index_of(document) is index_of(document)
     assert KeywordDetector().detect(parse_question("What is proportional?"), document)[0].matched == ("proportional",)
+
+
+@pytest.mark.parametrize("question", ["What does table 1 show?", "Was zeigt Tab. 1?", "Que montre le tableau 1 ?"])
+def test_a_table_that_the_question_names_is_found_by_its_caption(question: str) -> None:
+    hits = CaptionDetector().detect(parse_question(question), policy())
+    assert [(h.scope.page_start, h.scope.line_start) for h in hits] == [(2, 1)]
+
+
+def test_a_figure_that_is_not_there_is_not_found() -> None:
+    assert CaptionDetector().detect(parse_question("What does figure 9 show?"), policy()) == ()
+
+
+def test_references_are_told_from_text() -> None:
+    lines = ["7 Conclusion", "We have shown the conclusion of it all."]
+    lines += [
+        "[1] A. Author. A study of conclusions.",
+        "In the proceedings.",
+        "[2] B. Author. More",
+        "of it, 2019.",
+        "[3] C",
+    ]
+    frame = pd.DataFrame({"page": 1, "line": range(1, len(lines) + 1), "text": lines})
+    assert index_of(ParsedDocument.from_frames(frame, doc_id="r")).apparatus[2:6] == (True,) * 4

@@ -43,7 +43,7 @@ falls by rank to nothing at the 20th. Cosines themselves differ too much between
 BRIDGED, BRIDGED_RANK = 0.3, 3
 """Evidence of the nearest passages across languages, whose words cannot vouch for them."""
 
-_METHOD_ORDER = {"page": 0, "toc": 1, "keyword": 2, "embedding": 3}
+_METHOD_ORDER = {"page": 0, "caption": 1, "toc": 2, "keyword": 3, "embedding": 4}
 
 
 @dataclass(slots=True)
@@ -97,7 +97,7 @@ def _units(readings: Sequence[Reading], hits: Iterable[Hit]) -> Iterable[Unit]:
         for start, end in _spots(reading, hit):
             evidence = reading.measure_whole(start, end)
             order = relevance(evidence, reading.lexical_of(start) / top) + _closeness(hit, reading)
-            pinned = hit.method == "page" or hit.note.startswith("section number")
+            pinned = hit.method in ("page", "caption") or hit.note.startswith("section number")
             yield Unit(at, start, end, [hit], evidence, order + (PINNED if pinned else 0.0))
 
 

@@ -14,7 +14,7 @@ def evidence_notes(e: Evidence, hits: Iterable[Hit], title: str) -> tuple[str, .
     """What speaks for a candidate, strongest first."""
     notes: list[str] = []
     hits = tuple(hits)
-    notes += [h.note for h in hits if h.method == "page"][:1]
+    notes += [h.note for h in hits if h.method in ("page", "caption")][:1]
     for hit in hits:
         if hit.method == "toc":
             notes.append(f"{hit.note}: {title!r}" if title else hit.note)

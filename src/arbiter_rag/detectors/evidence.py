@@ -64,7 +64,7 @@ class Evidence:
         coverage: Share of the question's mass (weight times rarity) in the lines or the titles above them.
         near: The same share within the best three lines alone.
         title: Share of the question's mass in the section's own title, scaled by how much of the title that is.
-        title_exact: Every content word of the title stands in the question.
+        title_exact: Whether every content word of the title stands in the question, less the share of apparatus.
         pairs: Share of the question's neighbouring words that are neighbours here too.
         phrase: A phrase that the user quoted stands here.
         shape: Something of the answer's shape stands near the best lines.
@@ -79,7 +79,7 @@ class Evidence:
     coverage: float
     near: float
     title: float
-    title_exact: bool
+    title_exact: float
     pairs: float
     phrase: bool
     shape: bool
@@ -102,15 +102,17 @@ def measure(index: DocumentIndex, needs: Needs, wanted: NDArray[np.bool_], start
     title = index.titles[index.document.section_index[start]]
     present = hits.present
     near, best = _closest(needs, hits, start)
+    # A list of references that the outline leaves under "Conclusion" is not what that title promises.
+    apparatus = sum(index.apparatus[start:end]) / max(1, end - start)
     return Evidence(
         coverage=needs.coverage(present | index.governing(start, needs.terms)),
         near=near,
-        title=_title_share(needs, title.terms, title.content),
-        title_exact=_title_exact(needs, title.terms, title.content),
+        title=_title_share(needs, title.terms, title.content) * (1.0 - apparatus),
+        title_exact=_title_exact(needs, title.terms, title.content) * (1.0 - apparatus),
         pairs=sum(needs.pairs.get(pair, 0.0) for pair in set(hits.adjacent)),
         phrase=any(_contains(index, p, start, end) for p in needs.phrases),
         shape=False,
-        apparatus=sum(index.apparatus[start:end]) / max(1, end - start),
+        apparatus=apparatus,
         asked=len(needs.needs),
         absent=needs.absent,
         best=best,

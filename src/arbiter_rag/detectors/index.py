@@ -30,6 +30,10 @@ _APPARATUS = re.compile(
     r"|\barXiv(?: preprint)?[: ]|\bdoi(?:\.org|:)|\bet al\.,? (?:19|20)\d\d\b|\bpp?\. ?\d+[-–]\d+"
     r"|\b(?:Proceedings|Conference|Journal|Transactions) (?:of|on)\b.*\b(?:19|20)\d\d\b"
 )
+_REFERENCE = re.compile(r"^\s*\[\d{1,3}\]\s+\D")
+REFERENCE_LINES = 6
+"""Most lines of one numbered reference."""
+
 _FIRST_WORD = re.compile(r"^(\w+)")
 
 
@@ -78,7 +82,7 @@ class DocumentIndex:
         in_headers = [t for header in self.headers for t in header]
         self.row_frequency = np.bincount(pairs // max(len(document), 1), minlength=len(self.vocabulary))
         self.row_frequency += np.bincount(np.asarray(in_headers, dtype=np.int64), minlength=len(self.vocabulary))
-        self.apparatus = tuple(_APPARATUS.search(text) is not None for text in document.texts)
+        self.apparatus = _apparatus(document.texts)
         self.window_pages = np.asarray(document.pages, dtype=np.int64)[self.starts] - 1
         self.windows = self._window_model()
         self.by_page = self._page_model()
@@ -178,6 +182,18 @@ class DocumentIndex:
         header_owner = np.repeat(np.arange(len(self.headers)), [len(terms) for terms in self.headers])
         terms, owners = np.concatenate([self.row_terms, headers]), np.concatenate([owner, header_owner])
         return Bm25(terms, owners, len(self.vocabulary), self.document.profile.pages)
+
+
+def _apparatus(texts: Sequence[str]) -> tuple[bool, ...]:
+    flags = [_APPARATUS.search(text) is not None for text in texts]
+    before = None
+    for row, text in enumerate(texts):
+        if _REFERENCE.match(text):
+            # What stands between two numbered references belongs to the first of them.
+            if before is not None and row - before <= REFERENCE_LINES:
+                flags[before:row] = [True] * (row - before)
+            before = row
+    return tuple(flags)
 
 
 def _as_name(word: str, text: str) -> bool:

@@ -75,8 +75,8 @@ class RuleJudge:
 
 
 def pinned(candidate: Candidate) -> bool:
-    """Whether the question names this candidate's page or section."""
-    return any(h.method == "page" or h.note.startswith("section number") for h in candidate.hits)
+    """Whether the question names this candidate's page, caption or section."""
+    return any(h.method in ("page", "caption") or h.note.startswith("section number") for h in candidate.hits)
 
 
 def _answers(ranked: Sequence[Candidate], brief: Brief) -> bool:
