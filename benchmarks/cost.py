@@ -9,7 +9,8 @@ what is not, ten words of a sentence as quote. Tokens are estimated: four charac
 - `waited`: the server's delays, one after the other; what sends requests side by side takes less in all.
 - `wall`: one call, connections open. Arbiter writes reasons, so it generates more and often takes longer.
 - `overhead`: wall less what was waited; n/a where requests go side by side.
-- `CPU`: of the calling thread, HTTP client included; n/a where other threads work.
+- `CPU`: of the calling thread, HTTP client included; n/a where other threads work. Arbiter's async forms keep the
+  event loop free: what they compute runs in another thread and does not stand here.
 
 `cost-overhead` measures the core alone, without HTTP: what `Arbiter.rank` does before and after the one call, with
 passages that the process has not met and with the same ones again, as retrievers hand them in.
