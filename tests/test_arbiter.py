@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
@@ -232,7 +233,9 @@ def test_embeddings_run_only_where_words_may_differ() -> None:
     assert step.outcome
 
 
-@pytest.mark.parametrize("limits", [{"max_candidates": 0}, {"max_prompt_tokens": 0}, {"max_context_tokens": 0}])
+@pytest.mark.parametrize(
+    "limits", [{"max_candidates": 0}, {"max_prompt_tokens": 0}, {"max_prompt_tokens": 500}, {"max_context_tokens": 0}]
+)
 def test_limits_under_one_are_refused(limits: dict[str, int]) -> None:
     with pytest.raises(InputError):
         Arbiter(**limits)  # type: ignore[arg-type]  # the table names only int parameters
@@ -261,3 +264,73 @@ async def test_a_failed_embedder_leaves_words_and_titles_and_is_visible(caplog: 
     assert any(r.levelname == "WARNING" for r in caplog.records)
     with pytest.raises(EmbeddingError):
         Arbiter(embedder=DownEmbedder(), on_error="raise").retrieve(question, policy())
+
+
+def test_a_judge_that_returns_something_else_is_a_failed_judge() -> None:
+    class Wrong(Failing):
+        def judge(self, brief: Brief) -> JudgeReply:
+            return {"rankings": []}  # type: ignore[return-value]  # what a user's own judge may do
+
+    result = Arbiter(judge=Wrong(JudgeError("unused"))).retrieve(NOTICE, policy())
+    assert result.status == "degraded"
+    assert "JudgeReply" in (result.error or "")
+
+
+@pytest.mark.parametrize("error", [TimeoutError("late"), ConnectionResetError("gone")])
+def test_what_python_raises_for_a_service_that_is_away_falls_back(error: Exception) -> None:
+    assert Arbiter(judge=Failing(error)).retrieve(NOTICE, policy()).status == "degraded"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"judge": "gpt"}, {"lexicon": "words.csv"}, {"embedder": "e"}, {"on_error": "x"}, {"on_unverified": "x"}],
+)
+def test_arguments_of_the_wrong_kind_are_refused_where_they_are_given(arguments: dict[str, Any]) -> None:
+    with pytest.raises(InputError):
+        Arbiter(**arguments)
+
+
+@pytest.mark.parametrize("document", [None, [], {}, 7, [None], pd.DataFrame({"page": [1]})])
+def test_documents_of_the_wrong_kind_are_refused(document: Any) -> None:
+    with pytest.raises(InputError):
+        Arbiter().retrieve(NOTICE, document)
+
+
+def test_passages_of_the_wrong_kind_are_refused() -> None:
+    with pytest.raises(InputError):
+        Arbiter().rank(NOTICE, ["text"])  # type: ignore[list-item]  # what a newcomer types
+
+
+def test_documents_of_one_id_are_refused_without_a_digest_too() -> None:
+    a = ParsedDocument.from_frames(pd.DataFrame({"page": [1], "line": [1], "text": ["the fee"]}), doc_id="x")
+    b = ParsedDocument.from_frames(pd.DataFrame({"page": [1], "line": [1], "text": ["a notice period"]}), doc_id="x")
+    with pytest.raises(InputError):
+        Arbiter().retrieve(NOTICE, [a, b])
+
+
+def test_what_the_prompt_had_no_room_for_makes_no_not_found() -> None:
+    def reject(brief: Brief) -> dict[str, Any]:
+        rows = [{"candidate_id": c.candidate_id, "reason": "no", "role": "discarded"} for c in brief.candidates]
+        return {"rankings": rows, "conflicts": []}
+
+    passages = [Passage(id=str(i), text=f"Clause {i} has a notice period of its own.") for i in range(200)]
+    result = Arbiter(judge=Judging(reject), max_prompt_tokens=2_000).rank(NOTICE, passages)
+    assert any(cut.over_budget for cut in result.cut)
+    assert (result.not_found, result.status) == (False, "partial")
+
+
+def test_an_anchor_crosses_one_page_break_at_most() -> None:
+    pages = ["Welcome", "Our company", "The notice period for a claim is 30 days", "Premium", "Claims", "Thanks"]
+    frame = pd.DataFrame({"page": range(1, 7), "line": 1, "text": pages})
+    for candidate in Arbiter().propose(NOTICE, ParsedDocument.from_frames(frame, doc_id="slides")).candidates:
+        assert candidate.anchor
+        assert candidate.anchor.page_end - candidate.anchor.page_start <= 1
+
+
+@pytest.mark.parametrize("line", ["_" * 2_000, "字" * 2_000, "1" * 2_000, "12 " * 700, "a" * 20_000, "# " * 900])
+def test_no_line_hangs_a_question(line: str) -> None:
+    lines = ["Premium overview", line, "Plan\tPremium\tYear", "Basic\t500\t2021", f"Gold premium {line}\t900\t2022"]
+    frame = pd.DataFrame({"page": 1, "line": range(1, 6), "text": lines})
+    result = Arbiter().retrieve("What is the gold premium?", ParsedDocument.from_frames(frame, doc_id="lines"))
+    assert result.candidates
+    assert Arbiter().rank("What is the gold premium?", [Passage(id="a", text=f"gold premium {line}")]).candidates

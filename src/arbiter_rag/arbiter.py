@@ -47,6 +47,9 @@ from arbiter_rag.steps import Ask, Conclude, Embed, Proceeding, Steps, adrive, d
 
 log = logging.getLogger("arbiter_rag")
 
+LEAST_PROMPT = 1_000
+"""Fewest tokens a prompt may have."""
+
 Documents = ParsedDocument | str | Path | Sequence[ParsedDocument | str | Path]
 """One document or several: parsed ones, or paths of PDF files."""
 
@@ -93,6 +96,11 @@ class Arbiter:
         count_tokens: TokenCounter | None = None,
         audit: AuditLog | None = None,
     ) -> None:
+        if isinstance(max_prompt_tokens, int) and max_prompt_tokens < LEAST_PROMPT:
+            raise InputError(
+                f"max_prompt_tokens must be at least {LEAST_PROMPT}, got {max_prompt_tokens}: "
+                "the instructions to the judge alone take some 700."
+            )
         limits = {
             "max_candidates": max_candidates,
             "max_prompt_tokens": max_prompt_tokens,
@@ -220,6 +228,7 @@ class Arbiter:
         return gather(question, documents, hits, limit=self.max_candidates, context_tokens=self.max_context_tokens)
 
     def _rank(self, text: str, passages: Sequence[Passage], proceeding: Proceeding) -> Steps[RetrievalResult]:
+        passages = list(passages)
         for passage in passages:
             if not isinstance(passage, Passage):
                 raise InputError(f"rank needs Passage objects, got {type(passage).__name__}; see Passage(id=, text=).")

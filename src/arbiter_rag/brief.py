@@ -59,7 +59,7 @@ def _within(
     total = sum(costs.values())
     dropped: list[str] = []
     for candidate in sorted(candidates, key=lambda c: -c.incoming_rank):
-        if total <= room or len(dropped) == len(candidates) - 1:
+        if total <= room:
             break
         total -= costs[candidate.candidate_id]
         dropped.append(candidate.candidate_id)

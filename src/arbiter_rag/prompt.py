@@ -70,6 +70,9 @@ _WIDE = re.compile(
     "[\u1100-\u11ff\u2e80-\u303f\u3040-\u30ff\u3100-\u318f\u31a0-\u31ff\u3200-\u9fff\ua960-\ua97f\uac00-\ud7ff"
     "\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
 )
+QUESTION_LIMIT = 8_000
+"""Most characters of a question in the prompt; the result keeps it whole."""
+
 _TURN_TOKENS = 8
 """What a chat format spends on two turns' marks."""
 
@@ -89,7 +92,7 @@ def user_prompt(brief: Brief) -> str:
     Values are JSON strings; what a reader could not see, and what a chat template could take for a turn's boundary, is
     written as a JSON escape. A JSON parser gives back exactly what the brief holds.
     """
-    parts = [f'"question":{_quoted(brief.question.text)}']
+    parts = [f'"question":{_quoted(_asked(brief.question.text))}']
     if brief.question.language != "und":
         parts.append(f'"language":{_quoted(brief.question.language)}')
     if brief.coverage.missing_names:
@@ -103,6 +106,14 @@ def user_prompt(brief: Brief) -> str:
     )
     parts.append('"candidates":[\n' + ",\n".join(entries) + "\n]")
     return "{" + ",\n".join(parts) + "}"
+
+
+def _asked(question: str) -> str:
+    """A question as the judge reads it; of a very long one its beginning and its end, where people ask."""
+    if len(question) <= QUESTION_LIMIT:
+        return question
+    half = QUESTION_LIMIT // 2
+    return f"{question[:half]} [...] {question[-half:]}"
 
 
 def candidate_json(entry: CandidateBrief, *, suspicious: bool = False) -> str:

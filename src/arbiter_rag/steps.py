@@ -14,6 +14,7 @@ from arbiter_rag.audit import AuditLog, Decision, record_of
 from arbiter_rag.contract import Brief, Hit, ParsedQuestion, RetrievalResult
 from arbiter_rag.detectors import EmbeddingDetector
 from arbiter_rag.document import ParsedDocument
+from arbiter_rag.errors import JudgeError
 from arbiter_rag.judges.base import Judge, JudgeReply
 from arbiter_rag.tracing import Kind, Trace
 
@@ -62,11 +63,31 @@ class Ask:
 
     def run(self) -> JudgeReply:
         """Ask and wait."""
-        return self.judge.judge(self.brief)
+        with self._told():
+            return self._checked(self.judge.judge(self.brief))
 
     async def arun(self) -> JudgeReply:
         """Ask by the judge's own async form."""
-        return await self.judge.ajudge(self.brief)
+        with self._told():
+            return self._checked(await self.judge.ajudge(self.brief))
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """What Python itself raises for a service that is away is a failed judge, as DESIGN's failures go."""
+        try:
+            yield
+        except (TimeoutError, ConnectionError) as error:
+            kind = "timeout" if isinstance(error, TimeoutError) else "connection"
+            raise JudgeError(f"{self.judge.name} could not be reached ({error}).", kind=kind) from error
+
+    def _checked(self, reply: object) -> JudgeReply:
+        if not isinstance(reply, JudgeReply):
+            raise JudgeError(
+                f"{self.judge.name} gave {type(reply).__name__} where a JudgeReply was expected; "
+                "a judge returns JudgeReply(raw=...).",
+                kind="unusable",
+            )
+        return reply
 
 
 class Proceeding:

@@ -21,11 +21,14 @@ from arbiter_rag.prompt import estimate_tokens
 WORDS = 40
 """Most words of a sentence; a longer one is cut into pieces of that many."""
 
+CHARACTERS = 1_000
+"""Most characters of a piece: a text without spaces (a long code, some scripts) is cut like any other."""
+
 SNIPPET_TOKENS = 150
 """Most tokens of a passage's snippet; a shorter passage is shown whole."""
 
 _SENTENCE = re.compile(r"[^.!?。！？\n]*(?:[.!?](?!\s)[^.!?。！？\n]*)*[.!?。！？]*[\n\s]*")
-_WORD = re.compile(r"\S+\s*")
+_WORD = re.compile(rf"\S{{1,{CHARACTERS}}}\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +56,15 @@ def sentences(text: str) -> list[_Piece]:
 
 
 def _short(text: str, start: int, end: int) -> list[_Piece]:
-    words = list(_WORD.finditer(text, start, end))
     pieces: list[_Piece] = []
-    for i in range(0, len(words), WORDS):
-        first, last = words[i].start(), words[min(i + WORDS, len(words)) - 1].end()
+    first, last, count = start, start, 0
+    for word in _WORD.finditer(text, start, end):
+        if count and (count == WORDS or word.end() - first > CHARACTERS):
+            pieces.append(_Piece(text[first:last].rstrip(), first))
+            count = 0
+        first = first if count else word.start()
+        last, count = word.end(), count + 1
+    if count:
         pieces.append(_Piece(text[first:last].rstrip(), first))
     return pieces
 

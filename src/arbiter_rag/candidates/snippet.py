@@ -24,7 +24,7 @@ WIDTH = 300
 _BULLET = re.compile(r"^\s*(?:[•‣◦▪●○■□–—*·-]|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)])\s")
 _CAPTION = re.compile(
     r"^\s*(?:table|tableau|tabelle|tabla|tabella|tabela|tabel|таблица|表|표|figure|fig\.|abb\.)"
-    r"|^(?:\W*\w+){0,4}\W*(?:statements? of|balance sheets?)\b",
+    r"|^\W{0,9}+(?:\w++\W++){0,4}(?:statements? of|balance sheets?)\b",
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"[.!?:;。！？…]['\"»”)\]]*\s*$")

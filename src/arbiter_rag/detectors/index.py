@@ -246,14 +246,17 @@ def _windows(document: ParsedDocument) -> tuple[NDArray[np.int64], NDArray[np.in
     for section in document.sections:
         start, stop = section.start, section.own_end
         while start < stop:
+            # At most one page break: what stands three slides apart is no passage.
+            _, over = document.page_rows(min(document.pages[start] + 1, document.profile.pages))
             end = min(start + WINDOW, stop)
             if stop - end < SHORTEST:
                 end = stop
+            end = min(end, max(over, start + 1))
             starts.append(start)
             ends.append(end)
             if end == stop:
                 break
-            start += STRIDE
+            start = min(start + STRIDE, end)
     order = np.lexsort((np.asarray(ends), np.asarray(starts))) if starts else np.empty(0, dtype=np.int64)
     return np.asarray(starts, dtype=np.int64)[order], np.asarray(ends, dtype=np.int64)[order]
 

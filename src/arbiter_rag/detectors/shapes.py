@@ -6,7 +6,8 @@ import re
 
 from arbiter_rag.contract import AnswerShape
 
-_NUMBER = r"\d[\d.,\u00a0\u202f' ]*"
+# Possessive and bounded: a number is read once, from its first digit, whatever stands behind it.
+_NUMBER = r"(?<!\d)\d[\d.,\u00a0\u202f' ]{0,24}+"
 _CURRENCY = r"(?:[$€£¥₩₽]|\b(?:USD|EUR|GBP|CHF|JPY|CNY|KRW|RUB|CAD|AUD)\b|\beuros?\b|\bdollars?\b|руб|円|元|원)"
 _SCALE = r"(?:[kKmM]illi|billion|Mio|Mrd|млн|億|万|억)"
 _PERCENT = r"(?:[%％‰]|percent|per cent|pour ?cent|prozent|por ciento|per cento|por cento|procent|процент|퍼센트)"
@@ -36,7 +37,7 @@ _PATTERNS: dict[AnswerShape, re.Pattern[str]] = {
     "number": re.compile(r"\d"),
     "name": re.compile(r"(?<![.!?:]\s)(?<!^)\b[A-ZÀ-ÖØ-ÞА-Я][\w'’-]+"),
     "list": re.compile(
-        r"^\s*(?:[•‣◦▪●○–—*-]|\(?[a-z0-9ivx]{1,4}[.)])\s|(?:[^,;]+[,;]){2}|[^、]+、[^、]+、",
+        r"^\s*(?:[•‣◦▪●○–—*-]|\(?[a-z0-9ivx]{1,4}[.)])\s|[,;][^,;]{1,200}[,;]|、[^、]{1,60}、",
         re.IGNORECASE | re.MULTILINE,
     ),
 }
