@@ -217,7 +217,8 @@ def _candidate(reading: Reading, unit: Unit, fused: int, many: bool, context_tok
     rows = pick_rows(document, reading.needs, found, question.shape, unit.start, unit.end)
     full = any(h.note.startswith("section number") for h in unit.hits)
     # A caption or lead-in that is shown belongs to the context too, or a quote of it would stand outside.
-    low, high = grow(document, min(unit.start, *rows), max(unit.end, rows[-1] + 1), context_tokens, full=full)
+    first, last = min([unit.start, *rows]), max([unit.end - 1, *rows])
+    low, high = grow(document, first, last + 1, context_tokens, full=full)
     text = context_text(document, low, high)
     suspicious, marked = suspicions(document, low, high)
     evidence = evidence_outside(reading, unit.start, unit.end, marked) if marked else strength(unit.evidence)

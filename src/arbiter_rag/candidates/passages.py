@@ -24,7 +24,7 @@ WORDS = 40
 CHARACTERS = 1_000
 """Most characters of a piece: a text without spaces (a long code, some scripts) is cut like any other."""
 
-SNIPPET_TOKENS = 150
+SNIPPET_TOKENS = 120
 """Most tokens of a passage's snippet; a shorter passage is shown whole."""
 
 _SENTENCE = re.compile(r"[^.!?。！？\n]*(?:[.!?](?!\s)[^.!?。！？\n]*)*[.!?。！？]*[\n\s]*")
@@ -56,6 +56,10 @@ def sentences(text: str) -> list[_Piece]:
 
 
 def _short(text: str, start: int, end: int) -> list[_Piece]:
+    part = text[start:end]
+    if len(part) <= CHARACTERS and part.count(" ") + part.count("\n") < WORDS and part.isprintable():
+        stripped = part.strip()
+        return [_Piece(stripped, start + len(part) - len(part.lstrip()))] if stripped else []
     pieces: list[_Piece] = []
     first, last, count = start, start, 0
     for word in _WORD.finditer(text, start, end):

@@ -30,6 +30,8 @@ _APPARATUS = re.compile(
     r"|\barXiv(?: preprint)?[: ]|\bdoi(?:\.org|:)|\bet al\.,? (?:19|20)\d\d\b|\bpp?\. ?\d+[-–]\d+"
     r"|\b(?:Proceedings|Conference|Journal|Transactions) (?:of|on)\b.*\b(?:19|20)\d\d\b"
 )
+# Each of these holds a figure, a cell or dots; most lines of prose hold none and need not be looked at closely.
+_MARKED = re.compile(r"[0-9\t]|\.\s?\.")
 _REFERENCE = re.compile(r"^\s*\[\d{1,3}\]\s+\D")
 REFERENCE_LINES = 6
 """Most lines of one numbered reference."""
@@ -185,7 +187,7 @@ class DocumentIndex:
 
 
 def _apparatus(texts: Sequence[str]) -> tuple[bool, ...]:
-    flags = [_APPARATUS.search(text) is not None for text in texts]
+    flags = [_MARKED.search(text) is not None and _APPARATUS.search(text) is not None for text in texts]
     before = None
     for row, text in enumerate(texts):
         if _REFERENCE.match(text):

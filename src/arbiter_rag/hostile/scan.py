@@ -40,10 +40,6 @@ class Suspicion:
     text: str
 
 
-LONGEST_KEPT = 20_000
-"""Characters up to which a text's spans are remembered: passages come back with every question, whole books do not."""
-
-
 def scan(text: str) -> tuple[Suspicion, ...]:
     """Find what in a passage addresses the judge: orders, claims of role or rank, forged replies, hidden text.
 
@@ -60,12 +56,7 @@ def scan(text: str) -> tuple[Suspicion, ...]:
     """
     if not text:
         return ()
-    return _remembered(text) if len(text) <= LONGEST_KEPT else _scanned(text)
-
-
-@lru_cache(maxsize=2048)
-def _remembered(text: str) -> tuple[Suspicion, ...]:
-    return _scanned(text)
+    return _remembered(text) if len(text) <= _LONGEST_REMEMBERED else _scanned(text)
 
 
 def _scanned(text: str) -> tuple[Suspicion, ...]:
