@@ -19,8 +19,6 @@ from arbiter_rag import RetrievalResult
 from langchain_arbiter.documents import Pool, emitted_copies, pool_of
 from langchain_arbiter.settings import Judging, atell, tell
 
-_METHOD = "retriever"
-
 
 class ArbiterDocumentCompressor(Judging, BaseDocumentCompressor, Serializable):
     """Gives each document a role and a reason in one completion, and drops what does not help to answer.
@@ -52,37 +50,37 @@ class ArbiterDocumentCompressor(Judging, BaseDocumentCompressor, Serializable):
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> list[Document]:
         """The documents that help to answer, best first."""
-        pool = pool_of({_METHOD: documents})
+        pool = pool_of({"": documents})
         return self._handed_on(pool, self._judged(pool, query, callbacks))
 
     async def acompress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> list[Document]:
         """The same without blocking the event loop."""
-        pool = pool_of({_METHOD: documents})
+        pool = pool_of({"": documents})
         return self._handed_on(pool, await self._ajudged(pool, query, callbacks))
 
     def compress_result(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> RetrievalResult:
         """The whole result; `original_id` is the document's id (`document-<n>` for those without)."""
-        return self._judged(pool_of({_METHOD: documents}), query, callbacks)
+        return self._judged(pool_of({"": documents}), query, callbacks)
 
     async def acompress_result(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> RetrievalResult:
         """The same without blocking the event loop."""
-        return await self._ajudged(pool_of({_METHOD: documents}), query, callbacks)
+        return await self._ajudged(pool_of({"": documents}), query, callbacks)
 
     def _judged(self, pool: Pool, query: str, callbacks: Callbacks | None) -> RetrievalResult:
         config = _config(callbacks)
-        result = self.arbiter(config).rank(query, pool.passages)
+        result = pool.complete(self.arbiter(config).rank(query, pool.passages))
         tell(result, get_callback_manager_for_config(config))
         return result
 
     async def _ajudged(self, pool: Pool, query: str, callbacks: Callbacks | None) -> RetrievalResult:
         config = _config(callbacks)
-        result = await self.arbiter(config).arank(query, pool.passages)
+        result = pool.complete(await self.arbiter(config).arank(query, pool.passages))
         await atell(result, get_async_callback_manager_for_config(config))
         return result
 

@@ -10,15 +10,17 @@ from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, Callba
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables.config import run_in_executor
 from pydantic import ConfigDict, Field, model_validator
 
-from arbiter_rag import ConfigurationError, InputError, Lexicon, ParsedDocument, parse_question
+from arbiter_rag import ConfigurationError, Lexicon, ParsedDocument, parse_question
 from arbiter_rag.contract import Hit, ParsedQuestion
 from arbiter_rag.detectors import EmbeddingDetector, KeywordDetector, TocDetector
+from arbiter_rag.detectors.index import index_of
 from arbiter_rag.embedders import CachedEmbedder
 from langchain_arbiter.embedder import LangChainEmbedder
 from langchain_arbiter.sections import MAX_CHARS, Part, parts_of
-from langchain_arbiter.settings import PdfSources, Sources, sources
+from langchain_arbiter.settings import PdfSources, Sources, sources, whole
 
 Self = TypeVar("Self", bound="_DetectorRetriever")
 _PER_HIT = 2
@@ -62,9 +64,6 @@ class _DetectorRetriever(PdfSources, BaseRetriever):
     def _hits(self, question: ParsedQuestion, document: ParsedDocument) -> Sequence[Hit]:
         raise NotImplementedError
 
-    async def _ahits(self, question: ParsedQuestion, document: ParsedDocument) -> Sequence[Hit]:
-        return self._hits(question, document)
-
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None
     ) -> list[Document]:
@@ -74,12 +73,12 @@ class _DetectorRetriever(PdfSources, BaseRetriever):
     async def _aget_relevant_documents(
         self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, k: int | None = None
     ) -> list[Document]:
-        question = parse_question(query, self.lexicon)
-        return self._best([(d, await self._ahits(question, d)) for d in self.parsed], k)
+        # The base class does the same, but without `k`.
+        manager = run_manager.get_sync()
+        return await run_in_executor(None, self._get_relevant_documents, query, run_manager=manager, k=k)
 
     def _best(self, found: Iterable[tuple[ParsedDocument, Sequence[Hit]]], k: int | None) -> list[Document]:
-        if k is not None and k < 1:
-            raise InputError(f"k is at least 1; got {k}.")
+        most = self.k if k is None else whole(k, "k")
         ranked = [(h.score, d, h) for d, hits in found for h in hits]
         ranked.sort(key=lambda item: -item[0])
         first: dict[str, Document] = {}
@@ -90,7 +89,7 @@ class _DetectorRetriever(PdfSources, BaseRetriever):
                 for part in parts:
                     copy = _at(document, part, hit)
                     into.setdefault(str(copy.id), copy)
-        return list((first | {i: d for i, d in later.items() if i not in first}).values())[: k or self.k]
+        return list((first | {i: d for i, d in later.items() if i not in first}).values())[:most]
 
     def _matched(self, document: ParsedDocument, hit: Hit) -> list[Part]:
         """The part in which a hit begins."""
@@ -142,8 +141,17 @@ class EmbeddingRetriever(_DetectorRetriever):
     def _hits(self, question: ParsedQuestion, document: ParsedDocument) -> Sequence[Hit]:
         return self._detector().detect(question, document)
 
-    async def _ahits(self, question: ParsedQuestion, document: ParsedDocument) -> Sequence[Hit]:
-        return await self._detector().adetect(question, document)
+    async def _aget_relevant_documents(
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, k: int | None = None
+    ) -> list[Document]:
+        """The embeddings in their own async form, everything else in a thread."""
+        question = await run_in_executor(None, parse_question, query, self.lexicon)
+        detector = self._detector()
+        found: list[tuple[ParsedDocument, Sequence[Hit]]] = []
+        for document in self.parsed:
+            await run_in_executor(None, index_of, document)
+            found.append((document, await detector.adetect(question, document)))
+        return await run_in_executor(None, self._best, found, k)
 
 
 def _at(document: ParsedDocument, part: Part, hit: Hit) -> Document:

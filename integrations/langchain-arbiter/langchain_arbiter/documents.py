@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,9 +13,14 @@ from langchain_core.documents import Document
 from arbiter_rag import Passage, RetrievalResult, RetrievedCandidate
 from arbiter_rag.contract import metadata_of
 from arbiter_rag.fusion import reciprocal_rank_fusion
+from langchain_arbiter.places import place_of
 
 _SCORES = ("relevance_score", "score")
-_SECTIONS = ("breadcrumb", "section")
+_STORES_OWN = ("_id", "_collection_name", "pk")
+"""What Qdrant and Milvus add to a document's metadata: it says where a copy is kept, not what it is."""
+
+_UNJUDGED = 0.25
+"""Upper end of the scores of what nobody judged."""
 
 
 @dataclass(slots=True)
@@ -27,32 +33,67 @@ class _Entry:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """Passages to judge in incoming order (fused, when several retrievers propose), and the document behind each."""
+    """What is up for judgement, and the document behind each passage.
+
+    Attributes:
+        passages: Texts to judge in incoming order (fused, when several retrievers propose).
+        unseen: Documents without text: no judge can see them, so none may reject them. They come out behind the
+            judged ones as `unjudged`.
+        documents: By passage id, the unseen ones too.
+    """
 
     passages: tuple[Passage, ...]
+    unseen: tuple[Passage, ...]
     documents: Mapping[str, Document]
+
+    def complete(self, result: RetrievalResult) -> RetrievalResult:
+        """The result with the unseen documents accounted for: unjudged, so that nothing is "not found"."""
+        if not self.unseen:
+            return result
+        before = len(result.candidates) + len(result.unjudged)
+        lowest = min((c.score for c in result.unjudged), default=_UNJUDGED)
+        step = lowest / (len(self.unseen) + 1)
+        behind = tuple(
+            _unseen(f"n{len(self.passages) + n}", passage, rank=before + n, score=lowest - n * step)
+            for n, passage in enumerate(self.unseen, 1)
+        )
+        return result.model_copy(
+            update={
+                "unjudged": (*result.unjudged, *behind),
+                "not_found": False,
+                "not_found_reason": None,
+                "status": "partial" if result.status == "ok" else result.status,
+            }
+        )
 
 
 def pool_of(lists: Mapping[str, Sequence[Document]]) -> Pool:
-    """Documents by the retriever that proposed them, each once.
+    """Documents by the retriever that proposed them (no name for "as the documents say"), each once.
 
-    One document is: the same id and text; or, where either has no id, the same text and metadata (scores aside).
+    One document is: the same text and id, or the same text and metadata (scores and `arbiter_*` aside), for stores
+    give ids of their own. The first that has an id stands for all.
     """
-    entries: list[_Entry] = []
-    by_id: dict[tuple[str, str], int] = {}
-    by_text: dict[tuple[str, str], int] = {}
-    rankings: list[list[int]] = []
+    twins = _Twins(document for documents in lists.values() for document in documents)
+    entries: dict[_Key, _Entry] = {}
+    rankings: list[list[_Key]] = []
     for method, documents in lists.items():
-        ranking: dict[int, None] = {}
+        ranking: dict[_Key, None] = {}
         for document in documents:
-            at = _place(document, entries, by_id, by_text)
-            entries[at].methods[method] = None
-            ranking[at] = None
+            key = twins.of(document)
+            entry = entries.setdefault(key, _Entry(document))
+            if document.id and not entry.document.id:
+                entry.document = document
+            entry.methods.update(dict.fromkeys([method] if method else _methods(document.metadata)))
+            ranking[key] = None
         rankings.append(list(ranking))
-    order = [at for at, _ in reciprocal_rank_fusion(rankings)]
-    ids = _ids([entries[at].document for at in order])
-    passages = tuple(_passage(i, entries[at]) for i, at in zip(ids, order, strict=True))
-    return Pool(passages, {i: entries[at].document for i, at in zip(ids, order, strict=True)})
+    ordered = [entries[key] for key, _ in reciprocal_rank_fusion(rankings)]
+    ids = _ids([entry.document for entry in ordered])
+    passages = [_passage(i, entry) for i, entry in zip(ids, ordered, strict=True)]
+    return Pool(
+        tuple(p for p in passages if _visible(p.text)),
+        tuple(p for p in passages if not _visible(p.text)),
+        {i: entry.document for i, entry in zip(ids, ordered, strict=True)},
+    )
 
 
 def emitted_copies(pool: Pool, result: RetrievalResult, candidates: Iterable[RetrievedCandidate]) -> list[Document]:
@@ -70,32 +111,31 @@ def verdict(candidate: RetrievedCandidate, result: RetrievalResult) -> dict[str,
     return {**metadata_of(candidate, result), "relevance_score": candidate.score}
 
 
-def _place(
-    document: Document,
-    entries: list[_Entry],
-    by_id: dict[tuple[str, str], int],
-    by_text: dict[tuple[str, str], int],
-) -> int:
-    text = document.page_content
-    key = (text, _plain(document.metadata))
-    at = by_id.get((document.id, text)) if document.id else None
-    if at is None:
-        twin = by_text.get(key)
-        if twin is not None and not (document.id and entries[twin].document.id):
-            at = twin
-    if at is None:
-        at = len(entries)
-        entries.append(_Entry(document))
-    elif document.id and not entries[at].document.id:
-        entries[at].document = document
-    if document.id:
-        by_id.setdefault((document.id, text), at)
-    by_text.setdefault(key, at)
-    return at
+_Key = tuple[str, str, str]
+
+
+class _Twins:
+    """Which documents are one: linked by what they share, also over a third that shares something with both."""
+
+    def __init__(self, documents: Iterable[Document]) -> None:
+        self._links: dict[_Key, _Key] = {}
+        for document in documents:
+            if document.id:
+                self._links[self._root(("id", document.id, document.page_content))] = self.of(document)
+
+    def of(self, document: Document) -> _Key:
+        """One key for all that are this document."""
+        return self._root(("metadata", _plain(document.metadata), document.page_content))
+
+    def _root(self, key: _Key) -> _Key:
+        while (link := self._links.get(key, key)) != key:
+            key = link
+        return key
 
 
 def _plain(metadata: Mapping[str, Any]) -> str:
-    kept = {k: v for k, v in metadata.items() if k not in _SCORES and not str(k).startswith("arbiter_")}
+    aside = (*_SCORES, *_STORES_OWN)
+    kept = {k: v for k, v in metadata.items() if k not in aside and not str(k).startswith("arbiter_")}
     return repr(sorted(kept.items(), key=lambda item: str(item[0])))
 
 
@@ -115,35 +155,46 @@ def _ids(documents: Sequence[Document]) -> list[str]:
 
 def _passage(passage_id: str, entry: _Entry) -> Passage:
     metadata = entry.document.metadata
-    label, source = metadata.get("page_label"), metadata.get("source")
+    place = place_of(metadata)
     return Passage(
         id=passage_id,
         text=entry.document.page_content,
-        doc_id=source if isinstance(source, str) else None,
-        page=_page(metadata),
-        page_label=label if isinstance(label, str) else None,
-        section=_section(metadata),
+        doc_id=place.document,
+        page=place.page,
+        page_label=place.label,
+        section=place.section,
         methods=tuple(entry.methods),
         score=next((s for name in _SCORES if (s := _number(metadata.get(name))) is not None), None),
     )
 
 
-def _page(metadata: Mapping[str, Any]) -> int | None:
-    """1-based page: LangChain's loaders write `page` 0-based; `page_number` is what 1-based ones write."""
-    page, number = metadata.get("page"), metadata.get("page_number")
-    if isinstance(page, int) and not isinstance(page, bool) and page >= 0:
-        return page + 1
-    return number if isinstance(number, int) and not isinstance(number, bool) and number >= 1 else None
+def _unseen(candidate_id: str, passage: Passage, *, rank: int, score: float) -> RetrievedCandidate:
+    return RetrievedCandidate(
+        candidate_id=candidate_id,
+        doc_id=passage.doc_id,
+        page=passage.page,
+        page_label=passage.page_label,
+        section_title=passage.section,
+        methods=passage.methods,
+        role="unjudged",
+        reason="a document without text, which no judge can see",
+        rank=rank,
+        score=score,
+        original_id=passage.id,
+        original_score=passage.score,
+    )
 
 
-def _section(metadata: Mapping[str, Any]) -> str | None:
-    """A heading as our loader or LangChain's header splitters write it."""
-    for name in _SECTIONS:
-        value = metadata.get(name)
-        if isinstance(value, str) and value:
-            return value
-    headers = [metadata.get(f"Header {level}") for level in range(1, 7)]
-    return " > ".join(h for h in headers if isinstance(h, str) and h) or None
+def _visible(text: str) -> bool:
+    """Whether there is anything to read: white space, and characters that only format or control, are nothing."""
+    return any(not c.isspace() and unicodedata.category(c) not in ("Cc", "Cf") for c in text)
+
+
+def _methods(metadata: Mapping[str, Any]) -> list[str]:
+    """Who proposed a document, where a retriever of Arbiter's wrote it down; else all known is "a retriever"."""
+    found = metadata.get("arbiter_methods")
+    names = [m for m in found if isinstance(m, str)] if isinstance(found, list | tuple) else []
+    return names or ["retriever"]
 
 
 def _number(value: object) -> float | None:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 from collections.abc import Sequence
 
 import numpy as np
 from langchain_core.embeddings import Embeddings
+from langchain_core.runnables.config import run_in_executor
 from numpy.typing import NDArray
 
-from langchain_arbiter.failures import embedding_failure
+from langchain_arbiter.failures import ELSEWHERE, embedding_failure, of_another_loop
+
+log = logging.getLogger("langchain_arbiter")
 
 _SECRET = ("key", "token", "secret", "password", "header")
 
@@ -45,13 +49,16 @@ class LangChainEmbedder:
             raise embedding_failure(error, self._name) from error
 
     async def aembed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
-        """The same by the embeddings' own async form."""
+        """The same by the embeddings' own async form; by the sync one in a thread where that is of another loop."""
         try:
             if query:
                 return _rows([await self.embeddings.aembed_query(text) for text in texts])
             return _rows(await self.embeddings.aembed_documents(list(texts)))
         except Exception as error:
-            raise embedding_failure(error, self._name) from error
+            if not of_another_loop(error):
+                raise embedding_failure(error, self._name) from error
+            log.warning("%s: %s", self._name, ELSEWHERE)
+        return await run_in_executor(None, self.embed, texts, query=query)
 
 
 def _rows(vectors: Sequence[Sequence[float]]) -> NDArray[np.float32]:

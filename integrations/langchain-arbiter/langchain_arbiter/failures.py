@@ -37,6 +37,9 @@ _PATTERNS = tuple((re.compile(pattern), kind) for pattern, kind in _NAMES)
 _SAYS_SET_UP = re.compile(
     r"api[_ -]?key|authentication method|credentials? (?:were|was)? ?not|unexpected keyword argument", re.IGNORECASE
 )
+# What is left in an async client of an event loop that is gone, or runs elsewhere: its connections, its locks.
+_OTHER_LOOP = re.compile(r"event loop is closed|different (?:event )?loop", re.IGNORECASE)
+ELSEWHERE = "the async client belongs to another event loop; the sync client is asked in a thread instead."
 _FILTERED = re.compile(r"content_filter|ResponsibleAIPolicy", re.IGNORECASE)
 _PASSING_4XX = {408: "timeout", 409: "server", 425: "server", 429: "rate_limit"}
 
@@ -62,9 +65,19 @@ def kind_of(error: BaseException) -> str:
     return "other"
 
 
+def of_another_loop(error: BaseException) -> bool:
+    """Whether a call failed because its async client belongs to an event loop that is closed, or another one."""
+    return any(isinstance(link, RuntimeError) and _OTHER_LOOP.search(str(link)) for link in _chain(error))
+
+
 def _error(error: Exception, model: str, what: str, passing: Callable[..., ArbiterError]) -> ArbiterError:
     if isinstance(error, ArbiterError):
         return error
+    if of_another_loop(error):
+        return ConfigurationError(
+            f"The async client of {model} belongs to another event loop, such as that of an earlier asyncio.run, and "
+            "its sync client did not help; ask all questions in one asyncio.run, or make the model anew in each."
+        )
     kind = kind_of(error)
     said = " ".join(str(error).split())[:_CLIP].rstrip(".")
     message = scrubbed(f"{model} failed with {type(error).__name__}{': ' + said if said else ''}.")

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import inspect
 import json
+import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable, RunnableBinding, RunnableConfig
+from langchain_core.runnables.config import run_in_executor
 
 from arbiter_rag import Brief, JudgeError
 from arbiter_rag.judges.base import JudgeReply
 from arbiter_rag.prompt import SCHEMA_NAME, plain_instructions, reply_schema, system_prompt, user_prompt
-from langchain_arbiter.failures import judge_failure
+from langchain_arbiter.failures import ELSEWHERE, judge_failure, of_another_loop
+
+log = logging.getLogger("langchain_arbiter")
 
 # LangGraph streams the tokens of every model call of a graph to its user, except of those with this tag.
 _TAGS = ["arbiter", "nostream"]
 _CUT = {"length", "max_tokens", "model_length", "incomplete", "max_output_tokens"}
+_SETTINGS = ("temperature", "top_p", "max_tokens", "reasoning_effort", "seed")
+_ROLES = {"system": "system", "human": "user"}
 _BLOCKED = {"content_filter", "safety", "refusal", "recitation", "prohibited_content"}
 
 
@@ -65,7 +72,7 @@ class LangChainJudge:
         """Judge every candidate of the brief in one completion.
 
         Raises:
-            JudgeError: Time-out, connection, 429, 5xx, refusal, no tool call, or nothing in the reply.
+            JudgeError: Time-out, connection, 429, 5xx, refusal, or nothing in the reply.
             ConfigurationError: 400, 401, 403, 404, a missing key or package.
         """
         try:
@@ -75,12 +82,39 @@ class LangChainJudge:
         return self._read(answer)
 
     async def ajudge(self, brief: Brief) -> JudgeReply:
-        """As `judge`, by the model's own async form."""
+        """As `judge`, by the model's own async form; by its sync form in a thread where that is of another loop."""
         try:
             answer = await (self._structured or self.llm).ainvoke(self._messages(brief), self._run_config())
         except Exception as error:  # noqa: BLE001  # providers raise what they like; each is told apart and raised anew
-            return self._rescued(error)
-        return self._read(answer)
+            if not of_another_loop(error):
+                return self._rescued(error)
+            log.warning("%s: %s", self._name, ELSEWHERE)
+        else:
+            return self._read(answer)
+        try:
+            reply = await run_in_executor(self.config, self.judge, brief)
+        except JudgeError as failed:
+            failed.attempts += 1
+            raise
+        # What was written into the connection of a closed loop may have reached the provider.
+        return replace(reply, attempts=reply.attempts + 1)
+
+    def request(self, brief: Brief) -> dict[str, Any]:
+        """What this judge asks: the turns exactly as sent, and the model's settings that bear on a reply."""
+        bound = getattr(self.llm, "kwargs", None)
+        given = {
+            name: value
+            for holder in reversed(_held(self.llm))
+            for name in _SETTINGS
+            if (value := getattr(holder, name, None)) is not None
+        }
+        return {
+            "model": _model_name(self.llm),
+            "structured": self._structured is not None,
+            **given,
+            **(bound if isinstance(bound, Mapping) else {}),
+            "messages": [{"role": _ROLES[m.type], "content": m.content} for m in self._messages(brief)],
+        }
 
     @cached_property
     def _structured(self) -> Runnable[Any, Any] | None:
@@ -118,11 +152,9 @@ class LangChainJudge:
         if not (isinstance(answer, Mapping) and {"raw", "parsed"} <= answer.keys()):
             return self._reply(answer)
         error = answer.get("parsing_error")
-        # A call whose arguments are no JSON counts as none for LangChain's parsers; its text may still be readable.
-        if answer["parsed"] is None and error is None and not getattr(answer["raw"], "invalid_tool_calls", None):
-            raise self._failed(answer["raw"], "sent no structured reply (no tool call).", "unusable")
         if "refusal" in type(error).__name__.casefold():
             raise self._failed(answer["raw"], f"refused to judge: {str(error)[:300]}", "refusal")
+        # What LangChain's parsers made of it is not asked: they know no verdict in prose or in a call of another name.
         return self._reply(answer["raw"])
 
     def _reply(self, message: Any) -> JudgeReply:
@@ -171,7 +203,7 @@ def _strict(make: Any) -> dict[str, bool]:
 
 
 def _model_name(llm: Any) -> str:
-    for holder in (llm, getattr(llm, "bound", None), getattr(llm, "runnable", None)):
+    for holder in _held(llm):
         for field in ("model_name", "model", "model_id", "deployment_name", "azure_deployment"):
             value = getattr(holder, field, None)
             if isinstance(value, str) and value:
@@ -179,16 +211,28 @@ def _model_name(llm: Any) -> str:
     return type(llm).__name__
 
 
+def _held(llm: Any) -> tuple[Any, ...]:
+    """The model and, where it is dressed by `bind` or `with_fallbacks`, what is inside."""
+    return tuple(h for h in (llm, getattr(llm, "bound", None), getattr(llm, "runnable", None)) if h is not None)
+
+
 def _raw(message: Any) -> object:
-    """What settle is to read: the arguments of the tool call as they came, else the text."""
+    """What settle is to read, as it came: the arguments of the call asked for; else of any call, and the text."""
     if not isinstance(message, BaseMessage):
         return message
+    calls = _calls(message)
+    asked_for = [arguments for name, arguments in calls if name == SCHEMA_NAME and arguments.strip(" \n{}")]
+    return "\n".join(asked_for or [part for part in (*(a for _, a in calls), str(message.text)) if part.strip()])
+
+
+def _calls(message: BaseMessage) -> list[tuple[str | None, str]]:
+    """Name and unparsed arguments of each call; of one whose arguments are no JSON too."""
     if isinstance(message, AIMessageChunk) and message.tool_call_chunks:
-        return "\n".join(c["args"] or "" for c in message.tool_call_chunks)
-    if isinstance(message, AIMessage) and (message.tool_calls or message.invalid_tool_calls):
-        calls = [json.dumps(c["args"], ensure_ascii=False) for c in message.tool_calls]
-        return "\n".join([*calls, *(c["args"] or "" for c in message.invalid_tool_calls)])
-    return str(message.text)
+        return [(c["name"], c["args"] or "") for c in message.tool_call_chunks]
+    if not isinstance(message, AIMessage):
+        return []
+    parsed = [(c["name"], json.dumps(c["args"], ensure_ascii=False)) for c in message.tool_calls]
+    return [*parsed, *((c["name"], c["args"] or "") for c in message.invalid_tool_calls)]
 
 
 def _refusal(message: Any) -> str | None:

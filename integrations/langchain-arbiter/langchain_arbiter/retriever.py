@@ -13,13 +13,13 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from langchain_core.runnables.config import patch_config
-from pydantic import ConfigDict, Field, PrivateAttr, model_validator
+from pydantic import ConfigDict, Field, PrivateAttr, field_validator, model_validator
 
 from arbiter_rag import ConfigurationError, InputError, Lexicon, RetrievalResult, RetrievedCandidate
 from arbiter_rag.embedders import CachedEmbedder
 from langchain_arbiter.documents import Pool, emitted_copies, pool_of, verdict
 from langchain_arbiter.embedder import LangChainEmbedder
-from langchain_arbiter.settings import Judging, PdfSources, Sources, atell, sources, tell
+from langchain_arbiter.settings import Judging, PdfSources, Sources, atell, sources, tell, whole
 
 Proposer = Runnable[str, list[Document]]
 
@@ -70,6 +70,20 @@ class ArbiterRetriever(Judging, PdfSources, BaseRetriever):
         """
         given: dict[str, Any] = {**sources(path_or_paths), **settings}
         return cls(**given)
+
+    @field_validator("retrievers", mode="before")
+    @classmethod
+    def _are_retrievers(cls, given: Any) -> Any:
+        """Refused in one sentence, where pydantic would name every alternative of the type."""
+        several = [*given.values()] if isinstance(given, Mapping) else given
+        names = [*given] if isinstance(given, Mapping) else []
+        fit = isinstance(several, list | tuple) and several and all(isinstance(r, Runnable) for r in several)
+        if given is None or (fit and all(isinstance(name, str) and name for name in names)):
+            return given
+        raise InputError(
+            "retrievers= takes a list of retrievers (or other runnables from a question to documents), or a dict from "
+            f"a name to each, such as {{'vectors': store.as_retriever()}}; got {_told(given)}."
+        )
 
     @model_validator(mode="after")
     def _one_origin(self) -> ArbiterRetriever:
@@ -137,7 +151,10 @@ class ArbiterRetriever(Judging, PdfSources, BaseRetriever):
             }
             pool = pool_of(found)
         arbiter = self._arbiter(patch_config(call.config, callbacks=children), k)
-        result = arbiter.rank(query, pool.passages) if pool else arbiter.retrieve(query, self.parsed)
+        if pool is None:
+            result = arbiter.retrieve(query, self.parsed)
+        else:
+            result = pool.complete(arbiter.rank(query, pool.passages))
         tell(result, children)
         call.results.append(result)
         return self._handed_on(pool, result, k)
@@ -154,7 +171,10 @@ class ArbiterRetriever(Judging, PdfSources, BaseRetriever):
         children = run_manager.get_child()
         pool = await self._aproposed(query, run_manager, call.config) if self.retrievers is not None else None
         arbiter = self._arbiter(patch_config(call.config, callbacks=children), k)
-        result = await (arbiter.arank(query, pool.passages) if pool else arbiter.aretrieve(query, self.parsed))
+        if pool is None:
+            result = await arbiter.aretrieve(query, self.parsed)
+        else:
+            result = pool.complete(await arbiter.arank(query, pool.passages))
         await atell(result, children)
         call.results.append(result)
         return self._handed_on(pool, result, k)
@@ -210,9 +230,7 @@ class ArbiterRetriever(Judging, PdfSources, BaseRetriever):
         return embedder
 
     def _checked(self, k: int | None) -> int:
-        if k is not None and k < 1:
-            raise InputError(f"k is at least 1; got {k}.")
-        return k if k is not None else self.k
+        return self.k if k is None else whole(k, "k")
 
     def _handed_on(self, pool: Pool | None, result: RetrievalResult, k: int) -> list[Document]:
         candidates = self.emitted(result)[:k]
@@ -235,3 +253,13 @@ class ArbiterRetriever(Judging, PdfSources, BaseRetriever):
                 **verdict(candidate, result),
             },
         )
+
+
+def _told(given: object) -> str:
+    """What was given instead of retrievers, by its types."""
+    if isinstance(given, Mapping):
+        parts = [f"{key!r}: {type(value).__name__}" for key, value in given.items()]
+        return f"{{{', '.join(parts)}}}"
+    if isinstance(given, list | tuple):
+        return f"[{', '.join(type(value).__name__ for value in given)}]"
+    return f"a single {type(given).__name__}"

@@ -11,7 +11,16 @@ from langchain_core.callbacks import AsyncCallbackManager, CallbackManager
 from langchain_core.runnables import Runnable, RunnableConfig
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator, model_validator
 
-from arbiter_rag import Arbiter, ConfigurationError, Lexicon, ParsedDocument, RetrievalResult, RetrievedCandidate
+from arbiter_rag import (
+    Arbiter,
+    ConfigurationError,
+    InputError,
+    Lexicon,
+    ParsedDocument,
+    RetrievalResult,
+    RetrievedCandidate,
+    RuleJudge,
+)
 from arbiter_rag.audit import AuditLog
 from arbiter_rag.judges.base import Judge
 from langchain_arbiter.judge import LangChainJudge
@@ -21,6 +30,9 @@ log = logging.getLogger("langchain_arbiter")
 Emitted = Literal["primary", "supporting", "tangential", "unjudged"]
 EVENT = "arbiter_result"
 """Name of the custom event that carries each whole `RetrievalResult` to the run's callbacks."""
+
+
+_RULES = "rules"
 
 
 class Judging(BaseModel):
@@ -48,6 +60,17 @@ class Judging(BaseModel):
     """Where each decision is recorded; its id stands in `arbiter_record_id`."""
 
     _asking: LangChainJudge | None = PrivateAttr(default=None)
+
+    @field_validator("judge", mode="before")
+    @classmethod
+    def _by_name(cls, judge: Any) -> Any:
+        # As `dumps` wrote it; any other name is refused as no judge.
+        return RuleJudge() if isinstance(judge, str) and judge == _RULES else judge
+
+    @property
+    def lc_attributes(self) -> dict[str, Any]:
+        """What `dumps` writes in another way: the rules by name, for they need nothing to be made again."""
+        return {"judge": _RULES} if type(self.judge) is RuleJudge and not self.judge.fallback else {}
 
     @model_validator(mode="after")
     def _one_judge(self) -> Judging:
@@ -144,6 +167,17 @@ def sources(given: Sources) -> dict[str, tuple[Any, ...]]:
         "paths": tuple(str(one) for one in several if not isinstance(one, ParsedDocument)),
         "documents": tuple(one for one in several if isinstance(one, ParsedDocument)),
     }
+
+
+def whole(value: object, name: str) -> int:
+    """A number that counts documents, checked.
+
+    Raises:
+        InputError: It is none.
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise InputError(f"{name} is a whole number of at least 1; got {value!r}.")
+    return value
 
 
 def tell(result: RetrievalResult, manager: CallbackManager) -> None:

@@ -69,10 +69,16 @@ def test_the_callers_nodes_stay_byte_for_byte(server: ScriptedServer, nodes: lis
     for scored in nodes:
         scored.node.relationships = {NodeRelationship.SOURCE: RelatedNodeInfo(node_id="doc")}
         scored.node.embedding = [0.5, 0.25]
+        scored.node.metadata["nested"] = {"tags": ["a"], "deep": [{"b": 1}]}
+        scored.node.relationships[NodeRelationship.SOURCE].metadata["tags"] = ["a"]
     before = pickle.dumps(nodes), [n.model_dump_json() for n in nodes]
     out = ArbiterNodePostprocessor(native(server)).postprocess_nodes(nodes, query_str=QUESTION)
     for scored in out:  # what later postprocessors do to what they get
         scored.node.metadata["more"] = 1
+        scored.node.metadata["nested"]["tags"].append("changed")
+        scored.node.metadata["nested"]["deep"][0]["b"] = 2
+        scored.node.embedding.append(1.0)
+        scored.node.relationships[NodeRelationship.SOURCE].metadata["tags"].append("changed")
         scored.node.excluded_llm_metadata_keys.append("more")
         scored.node.relationships[NodeRelationship.NEXT] = RelatedNodeInfo(node_id="other")
         scored.node.set_content("changed")
@@ -126,6 +132,25 @@ def test_nodes_with_one_text_and_different_ids_are_different_candidates() -> Non
     twins = [NodeWithScore(node=TextNode(id_=i, text=TEXTS["answer"])) for i in ("one", "two")]
     result = rules().postprocess_result(twins, query_str=QUESTION)
     assert {c.original_id for c in (*result.candidates, *result.discarded)} == {"one", "two"}
+
+
+async def test_nodes_with_one_id_and_different_texts_are_all_judged_and_returned() -> None:
+    same_id = [
+        NodeWithScore(node=TextNode(id_="n", text=TEXTS[name]), score=0.5) for name in ("fire", "answer", "fire")
+    ]
+    post = rules(on_not_found="keep", roles=("primary", "supporting", "tangential", "unjudged"))
+    result = post.postprocess_result(same_id, query_str=QUESTION)
+    told = (*result.candidates, *result.discarded, *result.unjudged)
+    assert sorted(c.original_id for c in told) == ["n", "n#2"]
+    for found in (
+        post.postprocess_nodes(same_id, query_str=QUESTION),
+        await post.apostprocess_nodes(same_id, query_str=QUESTION),
+    ):
+        assert (found[0].node_id, found[0].text) == ("n", TEXTS["answer"])
+        assert len({n.text for n in found}) == len(found)
+    one_is_named_so = [*same_id, NodeWithScore(node=TextNode(id_="n#2", text=TEXTS["scope"]))]
+    result = post.postprocess_result(one_is_named_so, query_str=QUESTION)
+    assert len({c.original_id for c in (*result.candidates, *result.discarded, *result.unjudged)}) == 3
 
 
 def test_section_page_and_document_reach_the_judge() -> None:
@@ -195,6 +220,13 @@ def test_a_captioned_image_a_document_and_an_index_node_are_judged_by_their_text
     assert out[0].node_id == "image"
     assert type(out[0].node) is ImageNode
     assert out[0].node.image_path == "a.png"
+
+
+def test_what_an_index_node_stands_for_is_not_copied() -> None:
+    target = object()
+    node = IndexNode(id_="index", text=TEXTS["answer"], index_id="x", obj=target)
+    (out,) = rules().postprocess_nodes([NodeWithScore(node=node)], query_str=QUESTION)
+    assert out.node.obj is target
 
 
 def test_a_question_that_is_an_image_alone_passes_everything_through(nodes: list[NodeWithScore]) -> None:

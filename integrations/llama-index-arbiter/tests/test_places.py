@@ -15,6 +15,17 @@ from llama_index.postprocessor.arbiter.places import Place, place_of
         ({"page": 3, "total_pages": 9, "file_path": "/x/a.pdf"}, Place("a.pdf", None, 3, "3")),  # PyMuPDF4LLM
         ({"source": "/x/a.pdf", "page": 2, "page_label": "3"}, Place("a.pdf", None, 3, "3")),  # LangChain: from 0
         ({"source": "/x/a.pdf", "page": 0}, Place("a.pdf", None, 1, "1")),
+        ({"source": "policy.pdf", "page": 3}, Place("policy.pdf", None, 3, "3")),  # by hand: from 1
+        ({"source": "policy.pdf", "page": 3, "page_label": "3"}, Place("policy.pdf", None, 3, "3")),
+        ({"source": "policy.pdf", "page": 3, "total_pages": 9}, Place("policy.pdf", None, 3, "3")),
+        (
+            {"source": "a.pdf", "page": 4, "page_label": "iv", "total_pages": 9, "creationdate": "", "producer": "p"},
+            Place("a.pdf", None, 5, "iv"),  # LangChain's PyPDFLoader and its siblings
+        ),
+        (
+            {"source": "/x/a.pdf", "file_path": "/x/a.pdf", "page": 2, "total_pages": 9},
+            Place("a.pdf", None, 3, "3"),  # LangChain's PyMuPDFLoader of old
+        ),
         ({"page_number": 7, "filename": "b.docx"}, Place("b.docx", None, 7, "7")),  # Unstructured
         ({"page_number": "7"}, Place(None, None, 7, "7")),
         ({"page_idx": 0}, Place(None, None, 1, "1")),

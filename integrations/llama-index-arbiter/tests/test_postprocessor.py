@@ -17,16 +17,16 @@ from llama_index.core.instrumentation import get_dispatcher
 from llama_index.core.instrumentation.event_handlers import BaseEventHandler
 from llama_index.core.instrumentation.events import BaseEvent
 from llama_index.core.instrumentation.events.rerank import ReRankEndEvent, ReRankStartEvent
-from llama_index.core.schema import (
-    NodeWithScore,
-)
+from llama_index.core.schema import NodeWithScore, TextNode
 from llama_scenes import QUESTION, by_text, calling, native
 from pydantic import Field
 
-from arbiter_rag import ConfigurationError, RuleJudge
+from arbiter_rag import ConfigurationError, InputError, RetrievalResult, RuleJudge
 from arbiter_rag.audit import AuditLog
+from arbiter_rag.contract import Cut
 from arbiter_rag.testing import Reply, ScriptedJudge, ScriptedServer, answering
 from llama_index.postprocessor.arbiter import ArbiterNodePostprocessor, ArbiterResultEvent
+from llama_index.postprocessor.arbiter.events import announce
 
 
 class Heard(BaseEventHandler):
@@ -82,6 +82,28 @@ def test_roles_choose_what_comes_out(server: ScriptedServer, nodes: list[NodeWit
     assert [n.node_id for n in post.postprocess_nodes(nodes, query_str=QUESTION)] == ["answer"]
     with pytest.raises(ValueError, match="roles="):
         ArbiterNodePostprocessor(native(server), roles=("best",))
+
+
+def test_what_the_budget_cuts_is_counted_in_log_and_events(
+    server: ScriptedServer, heard: list[BaseEvent], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="llama_index.postprocessor.arbiter")
+    many = [NodeWithScore(node=TextNode(id_=f"n{i}", text=f"Deductible number {i}. " * 30)) for i in range(40)]
+    post = ArbiterNodePostprocessor(native(server), max_prompt_tokens=1_200)
+    post.postprocess_nodes(many, query_str=QUESTION)
+    told = next(e for e in heard if isinstance(e, ArbiterResultEvent))
+    assert 0 < told.cut == len(told.result.cut) < 40
+    assert f"{told.cut} cut by max_prompt_tokens" in caplog.text
+    assert next(e for e in heard if isinstance(e, ReRankEndEvent)).tags["arbiter_cut"] == str(told.cut)
+
+
+def test_a_not_found_that_rests_on_fewer_nodes_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, logger="llama_index.postprocessor.arbiter")
+    cut = Cut(candidate_id="n2", why="the brief would exceed max_prompt_tokens (9)")
+    other = Cut(candidate_id="n3", why="more than max_candidates")
+    announce(RetrievalResult(question=QUESTION, not_found=True, not_found_reason="Not there.", cut=(cut, other)))
+    assert "not found, 1 cut by max_prompt_tokens" in caplog.text
+    assert "Not there." in caplog.text
 
 
 # --- the framework's contracts ----------------------------------------------------------------------------------
@@ -160,6 +182,41 @@ def test_events_end_also_on_failure(nodes: list[NodeWithScore], heard: list[Base
     assert "ConfigurationError" in end.tags["arbiter_error"]
     ((_, ended),) = debug.get_event_pairs(CBEventType.RERANKING)
     assert EventPayload.EXCEPTION in ended.payload
+
+
+async def test_events_end_also_on_cancellation(nodes: list[NodeWithScore], heard: list[BaseEvent]) -> None:
+    debug = LlamaDebugHandler(print_trace_on_end=False)
+    with ScriptedServer(answering(delay=0.5)) as server:
+        post = ArbiterNodePostprocessor(native(server), callback_manager=CallbackManager([debug]))
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(post.apostprocess_nodes(nodes, query_str=QUESTION), 0.1)
+    (end,) = [e for e in heard if isinstance(e, ReRankEndEvent)]
+    assert end.nodes == []
+    assert end.tags["arbiter_error"] == "CancelledError"
+    assert len(debug.get_event_pairs(CBEventType.RERANKING)) == 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"top_n": None}, {"top_n": "3"}, {"top_n": 2.5}, {"top_n": 0}, {"top_n": True}, {"max_prompt_tokens": "9"},
+        {"roles": None}, {"roles": ()}, {"roles": "primary"}, {"roles": [["primary"]]}, {"on_not_found": "drop"},
+        {"on_not_found": None}, {"on_error": "ignore"}, {"on_unverified": 1}, {"metadata_mode": "some"}, {"audit": 5},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_settings_that_cannot_be_meant_are_refused_by_name(wrong: dict[str, Any]) -> None:
+    (name,) = wrong
+    with pytest.raises(InputError, match=f"{name}="):
+        rules(**wrong)
+
+
+def test_an_llm_must_be_one() -> None:
+    for wrong in ("gpt-4o", 5):
+        with pytest.raises(InputError, match="llm="):
+            ArbiterNodePostprocessor(wrong)
+    with pytest.raises(InputError, match="judge"):
+        ArbiterNodePostprocessor(judge=5)
 
 
 def test_prompts_class_name_and_settings(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> None:

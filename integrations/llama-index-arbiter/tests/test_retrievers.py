@@ -14,11 +14,11 @@ from llama_index.core.instrumentation import get_dispatcher
 from llama_index.core.instrumentation.event_handlers import BaseEventHandler
 from llama_index.core.instrumentation.events.retrieval import RetrievalEndEvent, RetrievalStartEvent
 from llama_index.core.retrievers import BaseRetriever, QueryFusionRetriever
-from llama_index.core.schema import ImageNode, MetadataMode, NodeWithScore, QueryBundle, TextNode
+from llama_index.core.schema import Document, ImageNode, IndexNode, MetadataMode, NodeWithScore, QueryBundle, TextNode
 from llama_scenes import QUESTION, TEXTS, MakeLLM, native
 from pydantic import Field
 
-from arbiter_rag import ConfigurationError, DocumentError, Lexicon, ParsedDocument, RuleJudge
+from arbiter_rag import ConfigurationError, DocumentError, InputError, Lexicon, ParsedDocument, RuleJudge
 from arbiter_rag.audit import AuditLog
 from arbiter_rag.testing import Reply, ScriptedJudge, ScriptedServer, answering
 from llama_index.postprocessor.arbiter import ArbiterResultEvent
@@ -145,6 +145,47 @@ def test_what_cannot_be_meant_is_refused(policy: Path, tmp_path: Path) -> None:
             wrong()
 
 
+@pytest.mark.parametrize("number", [None, "3", 2.5, 0, -1, True])
+def test_numbers_must_be_numbers(policy: Path, number: Any) -> None:
+    with pytest.raises(InputError, match="top_n="):
+        ArbiterRetriever([Fixed([])], judge=RuleJudge(), top_n=number)
+    with pytest.raises(InputError, match="top_n="):
+        ArbiterRetriever.from_pdf(policy, judge=RuleJudge(), top_n=number)
+    with pytest.raises(InputError, match="similarity_top_k="):
+        KeywordRetriever.from_pdf(policy, similarity_top_k=number)
+
+
+@pytest.mark.parametrize(
+    "proposers",
+    [Fixed([]), {1: Fixed([])}, {"": Fixed([])}, {None: Fixed([])}, [None], ["bm25"], {"a": 5}, "bm25", 5, [Fixed], {}],
+    ids=str,
+)
+def test_retrievers_must_be_some(proposers: Any) -> None:
+    with pytest.raises(InputError, match="retriever"):
+        ArbiterRetriever(proposers, judge=RuleJudge())
+
+
+def test_choices_models_and_documents_must_be_such(policy: Path) -> None:
+    for wrong, said in (
+        ({"on_not_found": "drop"}, "on_not_found="),
+        ({"on_not_found": None}, "on_not_found="),
+        ({"roles": None}, "roles="),
+        ({"roles": "primary"}, "roles="),
+        ({"roles": []}, "roles="),
+        ({"embed_model": "local"}, "embed_model="),
+        ({"on_error": "ignore"}, "on_error"),
+    ):
+        with pytest.raises(InputError, match=said):
+            ArbiterRetriever.from_pdf(policy, judge=RuleJudge(), **wrong)
+    with pytest.raises(InputError, match="embed_model="):
+        EmbeddingRetriever.from_pdf(policy, "local")
+    with pytest.raises(InputError, match="llm="):
+        ArbiterRetriever([Fixed([])], "gpt-4o")
+    for source in (None, 5, [None]):
+        with pytest.raises(InputError, match="path"):
+            KeywordRetriever.from_pdf(source)
+
+
 async def test_a_query_must_be_one(policy: Path) -> None:
     for retriever in (
         ArbiterRetriever.from_pdf(policy, judge=RuleJudge()),
@@ -191,6 +232,85 @@ async def test_retrievers_run_at_once_in_async_and_their_nodes_stay_unchanged() 
     await ArbiterRetriever([Fixed(nodes), Fixed(nodes), Fixed(nodes)], judge=RuleJudge()).aretrieve(QUESTION)
     assert Fixed.most == 3
     assert pickle.dumps(nodes) == before
+
+
+class Failing(Fixed):
+    """Fails at once."""
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        raise RuntimeError("no connection")
+
+
+class Slow(Fixed):
+    """Never comes to an end; tells what became of it."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+        super().__init__([])
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        try:
+            self.told.append("begun")
+            await asyncio.sleep(60)
+        finally:
+            await asyncio.sleep(0)  # cleaning up takes its time
+            self.told.append("ended")
+        return []
+
+
+async def test_when_one_retriever_fails_none_is_left_running() -> None:
+    slow = Slow()
+    before = asyncio.all_tasks()
+    with pytest.raises(RuntimeError, match="no connection"):
+        await ArbiterRetriever([slow, Failing([]), slow], judge=RuleJudge()).aretrieve(QUESTION)
+    assert slow.told == ["begun", "begun", "ended", "ended"]
+    assert asyncio.all_tasks() == before
+
+
+async def test_cancellation_ends_retrievers_and_events() -> None:
+    slow, handler = Slow(), Heard(events=[])
+    get_dispatcher().add_event_handler(handler)
+    try:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(ArbiterRetriever([slow], judge=RuleJudge()).aretrieve(QUESTION), 0.05)
+    finally:
+        get_dispatcher().event_handlers.remove(handler)
+    assert slow.told == ["begun", "ended"]
+    ends = [e for e in handler.events if isinstance(e, RetrievalEndEvent)]
+    assert [e.tags["arbiter_error"] for e in ends] == ["CancelledError"]
+
+
+async def test_one_chunk_of_two_indices_is_judged_and_returned_once() -> None:
+    embed = MockEmbedding(embed_dim=4)
+    documents = [Document(text=text, metadata={"file_name": "policy.pdf"}) for text in TEXTS.values()]
+    indices = [VectorStoreIndex.from_documents(documents, embed_model=embed) for _ in range(2)]
+    proposers = {name: i.as_retriever(similarity_top_k=4) for name, i in zip("ab", indices, strict=True)}
+    first_ids = {n.node_id for n in proposers["a"].retrieve(QUESTION)}
+    retriever = ArbiterRetriever(proposers, judge=RuleJudge(), on_not_found="keep", top_n=9)
+    for found in (retriever.retrieve(QUESTION), await retriever.aretrieve(QUESTION)):
+        assert len({n.text for n in found}) == len(found)
+        assert {n.node_id for n in found} <= first_ids
+        assert all(n.metadata["arbiter_methods"] == ["a", "b"] for n in found)
+
+
+def test_what_is_one_node_and_what_is_not() -> None:
+    def text(id_: str, **metadata: Any) -> NodeWithScore:
+        return NodeWithScore(node=TextNode(id_=id_, text=TEXTS["answer"], metadata=metadata))
+
+    def ids_of(*lists: list[NodeWithScore]) -> set[str]:
+        judge = ScriptedJudge({"rankings": []})
+        ArbiterRetriever([Fixed(nodes) for nodes in lists], judge=judge).retrieve(QUESTION)
+        return {c.original_id for c in judge.briefs[0].candidates}
+
+    judged_once = [text("a", page=1, file="f")], [text("b", file="f", page=1, retrieval_score=0.3, arbiter_rank=2)]
+    assert ids_of(*judged_once) == {"a"}
+    assert ids_of([text("a", page=1)], [text("b", page=2)]) == {"a", "b"}
+    assert ids_of([text("a")], [text("a", later=True)]) == {"a"}
+    assert ids_of([text("a")], [NodeWithScore(node=TextNode(id_="a", text=TEXTS["fire"]))]) == {"a", "a#2"}
+    images = [NodeWithScore(node=ImageNode(id_=i, text="A pipe.", image_path=f"{i}.png")) for i in "xy"]
+    assert ids_of(images[:1], images[1:]) == {"x", "y"}
+    links = [NodeWithScore(node=IndexNode(id_=i, text="A pipe.", index_id=i)) for i in "xy"]
+    assert ids_of(links[:1], links[1:]) == {"x", "y"}
 
 
 def test_incoming_order_is_rank_fusion_and_images_pass_through() -> None:
@@ -330,6 +450,47 @@ def test_detectors_in_somebody_elses_fusion_and_then_judged(policy: Path, server
     assert 0 < len(fusion.retrieve(QUESTION)) <= 6
     merged = ArbiterRetriever(proposers, judge=RuleJudge()).retrieve(QUESTION)
     assert any(n.metadata["arbiter_methods"] == ["toc", "keyword"] for n in merged)
+
+
+@pytest.mark.parametrize("expose", [False, True])
+def test_detectors_that_agree_are_one_node_in_somebody_elses_fusion(
+    policy: Path, server: ScriptedServer, expose: bool
+) -> None:
+    proposers = [
+        retriever(similarity_top_k=10, expose_metadata=expose)
+        for retriever in (
+            lambda **given: TocRetriever.from_pdf(policy, **given),
+            lambda **given: KeywordRetriever.from_pdf(policy, **given),
+            lambda **given: EmbeddingRetriever.from_pdf(policy, MockEmbedding(embed_dim=4), **given),
+        )
+    ]
+    lists = [p.retrieve(QUESTION) for p in proposers]
+    agreed = {n.node_id for n in lists[0]} & {n.node_id for n in lists[1]}
+    assert agreed
+    fusion = QueryFusionRetriever(
+        proposers, llm=native(server), num_queries=1, use_async=False, mode="reciprocal_rerank", similarity_top_k=50
+    )
+    fused = fusion.retrieve(QUESTION)
+    assert len({n.node_id for n in fused}) == len(fused)
+    assert {n.node_id for n in fused} == {n.node_id for nodes in lists for n in nodes}
+    scores = {n.node_id: n.score for n in fused}
+    for node_id in agreed:
+        places = [[n.node_id for n in nodes].index(node_id) for nodes in lists if node_id in {n.node_id for n in nodes}]
+        assert scores[node_id] == pytest.approx(sum(1 / (60 + place) for place in places))
+
+
+def test_a_sections_hash_knows_text_and_what_others_added(policy: Path) -> None:
+    one, two, *_ = (n.node for n in KeywordRetriever.from_pdf(policy).retrieve(QUESTION))
+    judged = next(
+        n.node
+        for n in ArbiterRetriever.from_pdf(policy, judge=RuleJudge(), on_not_found="keep", top_n=20).retrieve(QUESTION)
+        if n.node_id == one.node_id
+    )
+    assert judged.hash == one.hash != two.hash
+    known = one.hash
+    one.metadata["tenant"] = "acme"
+    assert one.hash != known
+    assert two.class_name() == "TextNode"  # stores write the class's name down, and know the framework's own
 
 
 def test_decisions_are_recorded(policy: Path, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ def evidence_notes(e: Evidence, hits: Iterable[Hit], title: str) -> tuple[str, .
     hits = tuple(hits)
     notes += [h.note for h in hits if h.method in ("page", "caption")][:1]
     for hit in hits:
-        if hit.method == "toc":
+        if hit.method == "toc" and hit.note:
             notes.append(f"{hit.note}: {title!r}" if title else hit.note)
             break
     if e.phrase:

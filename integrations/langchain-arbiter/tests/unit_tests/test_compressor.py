@@ -164,7 +164,62 @@ def test_scores_pages_and_sections_of_others_are_read() -> None:
     shown = {c.text: c for c in judge.briefs[0].candidates}
     assert (shown["One."].page, shown["One."].page_label, shown["One."].original_score) == (1, "iii", 0.5)
     assert (shown["Two."].page, shown["Two."].section_title) == (4, "A > B")
-    assert (shown["Three."].page, shown["Three."].page_label, shown["Three."].original_score) == (None, None, None)
+    assert (shown["Three."].page, shown["Three."].page_label, shown["Three."].original_score) == (None, "3", None)
+
+
+def test_who_proposed_is_read_from_the_documents(documents: list[Document]) -> None:
+    judge = ScriptedJudge(SILENT)
+    found: list[Any] = [["vectors", "bm25"], ("toc",), "vectors", None, []]
+    for document, methods in zip(documents, found, strict=True):
+        document.metadata["arbiter_methods"] = methods
+    out = ArbiterDocumentCompressor(judge=judge).compress_documents(documents, QUESTION)
+    expected = [["vectors", "bm25"], ["toc"], ["retriever"], ["retriever"], ["retriever"]]
+    assert [d.metadata["arbiter_methods"] for d in out] == expected
+    assert {c.methods for c in judge.briefs[0].candidates} == {("vectors", "bm25"), ("toc",), ("retriever",)}
+
+
+EMPTY = ["", " \n\t", "\u200b\ufeff"]
+
+
+@pytest.mark.parametrize("form", ["sync", "async"])
+async def test_documents_without_text_are_not_shown_and_come_behind(serve: Serve, form: str) -> None:
+    server, llm = serve(answering(lambda cs: {c["candidate_id"]: "primary" for c in cs}))
+    empty = [Document(text, id=f"e{n}", metadata={"page": n}) for n, text in enumerate(EMPTY)]
+    given = [*empty, Document("The deductible is EUR 400.", id="x")]
+    compressor = ArbiterDocumentCompressor(llm=llm)
+    if form == "sync":
+        out, result = compressor.compress_documents(given, QUESTION), compressor.compress_result(given, QUESTION)
+    else:
+        out = await compressor.acompress_documents(given, QUESTION)
+        result = await compressor.acompress_result(given, QUESTION)
+    assert len(candidates_in(server.requests[0]) or []) == 1
+    assert [d.id for d in out] == ["x", "e0", "e1", "e2"]
+    assert [d.metadata["arbiter_role"] for d in out] == ["primary", *["unjudged"] * 3]
+    scores = [d.metadata["relevance_score"] for d in out]
+    assert scores == sorted(scores, reverse=True)
+    assert 0 < scores[-1] < scores[1] <= 0.25
+    assert [c.original_id for c in result.unjudged] == ["e0", "e1", "e2"]
+    assert len({c.candidate_id for c in (*result.candidates, *result.unjudged)}) == 4
+    assert result.status == "partial"
+
+
+def test_documents_without_text_are_never_not_found(serve: Serve) -> None:
+    server, llm = serve(roles_by_text())
+    compressor = ArbiterDocumentCompressor(llm=llm)
+    assert [d.id for d in compressor.compress_documents([Document("", id="e")], QUESTION)] == ["e"]
+    assert server.count() == 0
+    result = compressor.compress_result([Document("", id="e"), Document("Of glass.", id="g")], QUESTION)
+    assert not result.not_found
+    assert [c.original_id for c in result.unjudged] == ["e"]
+    assert [c.original_id for c in result.discarded] == ["g"]
+
+
+def test_top_n_bounds_documents_without_text_too(serve: Serve, documents: list[Document]) -> None:
+    _, llm = serve(answering(lambda cs: {c["candidate_id"]: "primary" for c in cs}))
+    compressor = ArbiterDocumentCompressor(llm=llm, top_n=2, on_unverified="flag")
+    out = compressor.compress_documents([Document("", id="e"), *documents], QUESTION)
+    assert "e" not in [d.id for d in out]
+    assert len(out) == 2
 
 
 def test_odd_documents_are_handed_on(serve: Serve) -> None:
@@ -245,6 +300,16 @@ def test_configuration_is_serialisable(monkeypatch: pytest.MonkeyPatch) -> None:
     )  # fmt: skip
     assert (again.top_n, again.roles, again.llm.model_name) == (3, ("primary",), "gpt-5-mini")
     assert pickle.loads(pickle.dumps(ArbiterDocumentCompressor(top_n=2))).top_n == 2
+
+
+@pytest.mark.filterwarnings("ignore:The function `loads` is in beta")
+def test_rules_are_serialised_by_name() -> None:
+    text = dumps(ArbiterDocumentCompressor(judge=RuleJudge(), top_n=3))
+    again = loads(text, allowed_objects=[ArbiterDocumentCompressor], valid_namespaces=["langchain_arbiter"])
+    assert isinstance(again.judge, RuleJudge)
+    assert again.top_n == 3
+    with pytest.raises(ValidationError):
+        ArbiterDocumentCompressor(judge="another")
 
 
 def test_settings_that_cannot_be_meant() -> None:

@@ -22,6 +22,7 @@ from arbiter_rag import (
     DocumentError,
     InputError,
     ParsedDocument,
+    RuleJudge,
     samples,
 )
 from arbiter_rag.testing import answering
@@ -121,6 +122,51 @@ def test_settings_that_cannot_be_meant(tmp_path: Path) -> None:
     with pytest.raises(ValidationError):
         ArbiterRetriever.from_pdf(PATH, k=0)
     with pytest.raises(InputError):
-        ArbiterRetriever.from_pdf(PATH).invoke(QUESTION, k=0)
-    with pytest.raises(InputError):
         ArbiterRetriever.from_pdf(PATH).invoke(" ")
+
+
+@pytest.mark.parametrize("k", [0, -1, "3", 2.5, True])
+async def test_a_number_of_documents_that_cannot_be_meant(k: Any) -> None:
+    for retriever in (
+        ArbiterRetriever.from_pdf(PATH),
+        ArbiterRetriever(retrievers=[Fixed()]),
+        KeywordRetriever.from_pdf(PATH),
+    ):
+        with pytest.raises(InputError, match="whole number"):
+            retriever.invoke(QUESTION, k=k)
+        with pytest.raises(InputError, match="whole number"):
+            await retriever.ainvoke(QUESTION, k=k)
+
+
+@pytest.mark.parametrize("k", [None, 0, 2.5, "many"])
+def test_a_default_number_of_documents_that_cannot_be_meant(k: Any) -> None:
+    for made in (ArbiterRetriever, KeywordRetriever):
+        with pytest.raises(ValidationError):
+            made.from_pdf(PATH, k=k)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (Fixed(), "a single Fixed"),
+        ("bm25", "a single str"),
+        ({1: Fixed()}, "1: Fixed"),
+        ({"": Fixed()}, "'': Fixed"),
+        ({"own": print}, "'own': builtin_function_or_method"),
+        ([Fixed(), 3], "Fixed, int"),
+        ([], "got \\[\\]"),
+        ({}, "got {}"),
+    ],
+)
+def test_retrievers_that_cannot_be_meant(given: Any, told: str) -> None:
+    with pytest.raises(ValueError, match=f"list of retrievers .*{told}") as caught:
+        ArbiterRetriever(retrievers=given)
+    assert str(caught.value).count("retrievers=") == 1
+
+
+@pytest.mark.filterwarnings("ignore:The function `loads` is in beta")
+def test_rules_are_serialised_by_name() -> None:
+    given = ArbiterRetriever.from_pdf(PATH, judge=RuleJudge(), k=2)
+    again = loads(dumps(given), allowed_objects=[ArbiterRetriever], valid_namespaces=["langchain_arbiter"])
+    assert isinstance(again.judge, RuleJudge)
+    assert again.invoke(QUESTION) == given.invoke(QUESTION)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import json
 import pickle
 from collections.abc import Callable, Sequence
@@ -17,7 +19,7 @@ from langchain_openai import ChatOpenAI
 from pydantic import Field
 
 from arbiter_rag import Arbiter, ConfigurationError, JudgeError, Passage
-from arbiter_rag.testing import Reply, answering
+from arbiter_rag.testing import Reply, ScriptedJudge, answering
 from langchain_arbiter import LangChainJudge
 
 Serve = Callable[..., Any]
@@ -91,10 +93,16 @@ def test_a_tool_call_is_followed() -> None:
 
 @pytest.mark.parametrize(
     "message",
-    [AIMessage("The first one answers it."), AIMessage(""), call(verdicts(), name="another_tool"), AIMessage("null")],
-    ids=["prose", "empty", "another tool", "null"],
+    [
+        AIMessage("The first one answers it."),
+        AIMessage(""),
+        call({"query": "deductible"}, name="another_tool"),
+        call({}),
+        AIMessage("null"),
+    ],
+    ids=["prose", "empty", "another tool", "no arguments", "null"],
 )
-def test_no_tool_call_is_a_failure_and_no_empty_answer(message: AIMessage) -> None:
+def test_no_verdict_is_a_failure_and_no_empty_answer(message: AIMessage) -> None:
     model = ToolModel(reply=message)
     with pytest.raises(JudgeError) as caught:
         judged(model)
@@ -102,6 +110,32 @@ def test_no_tool_call_is_a_failure_and_no_empty_answer(message: AIMessage) -> No
     result = judged(model, "fallback")
     assert result.status == "degraded"
     assert not result.not_found
+    assert len(model.asked) == 2, "one completion a question"
+
+
+def _said(text: str, message: AIMessage) -> AIMessage:
+    return message.model_copy(update={"content": text})
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        AIMessage(json.dumps(verdicts())),
+        AIMessage(f"Here are the verdicts:\n```json\n{json.dumps(verdicts())}\n```"),
+        AIMessage([{"type": "text", "text": json.dumps(verdicts())}]),
+        call(verdicts(), name="another_tool"),
+        call(verdicts(), name="ArbiterOutput"),
+        _said(json.dumps(verdicts()), call({})),
+        _said(json.dumps(verdicts()), call({"query": "deductible"}, name="search")),
+        _said("Here they are.", call(verdicts())),
+    ],
+    ids=["text", "fence", "blocks", "another tool", "another case", "empty call", "another call", "both"],
+)
+async def test_a_verdict_that_did_not_come_as_the_call_asked_for_is_followed(message: AIMessage) -> None:
+    model = ToolModel(reply=message)
+    assert len(judged(model).candidates) == 5
+    result = await Arbiter(LangChainJudge(model), on_error="raise", on_unverified="flag").arank(QUESTION, PASSAGES)
+    assert len(result.candidates) == 5
     assert len(model.asked) == 2, "one completion a question"
 
 
@@ -263,6 +297,66 @@ async def test_async_form(serve: Serve) -> None:
     assert server.count() == 1
     _, broken = serve([503])
     assert (await Arbiter(LangChainJudge(broken)).arank(QUESTION, PASSAGES)).status == "degraded"
+
+
+# Whoever leaves a loop with connections open hears of them; which is what this test does.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_one_model_serves_several_event_loops(serve: Serve) -> None:
+    _, llm = serve()
+
+    async def several() -> list[Any]:
+        arbiter = Arbiter(LangChainJudge(llm))
+        return list(await asyncio.gather(*(arbiter.arank(QUESTION, PASSAGES) for _ in range(2))))
+
+    for _ in range(4):
+        assert [(r.status, r.candidates[0].role) for r in asyncio.run(several())] == [("ok", "primary")] * 2
+    gc.collect()
+
+
+class OfAnotherLoop(ToolModel):
+    """A model whose async client belongs to another event loop."""
+
+    sync: Any = None
+
+    async def _agenerate(self, *args: Any, **kwargs: Any) -> ChatResult:
+        try:
+            raise RuntimeError("Event loop is closed")
+        except RuntimeError as error:
+            raise ConnectionError("Connection error.") from error
+
+    def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
+        if isinstance(self.sync, Exception):
+            raise self.sync
+        return ChatResult(generations=[ChatGeneration(message=self.sync)])
+
+
+async def test_a_client_of_another_loop_is_no_passing_failure() -> None:
+    def arbiter(sync: Any) -> Arbiter:
+        return Arbiter(LangChainJudge(OfAnotherLoop(sync=sync)), on_unverified="flag")
+
+    result = await arbiter(call(verdicts())).arank(QUESTION, PASSAGES)
+    assert (len(result.candidates), result.error, result.usage.calls, result.usage.attempts) == (5, None, 1, 2)
+    with pytest.raises(ConfigurationError, match=r"another event loop.*one asyncio.run"):
+        await arbiter(RuntimeError("<Lock> is bound to a different event loop")).arank(QUESTION, PASSAGES)
+    failed = await arbiter(TimeoutError()).arank(QUESTION, PASSAGES)
+    assert (failed.status, failed.usage.attempts) == ("degraded", 2)
+
+
+def test_what_is_asked_is_told_as_it_is_sent(serve: Serve) -> None:
+    for dressed, structured in ((lambda m: m, True), (lambda m: m.bind(temperature=0.5), True)):
+        server, llm = serve(temperature=0.25)
+        judge = LangChainJudge(dressed(llm))
+        briefs = ScriptedJudge({"rankings": [], "conflicts": []})
+        Arbiter(briefs).rank(QUESTION, PASSAGES)
+        judge.judge(briefs.briefs[0])
+        asked, sent = judge.request(briefs.briefs[0]), server.requests[0].body
+        assert asked["structured"] is structured
+        assert {k: asked[k] for k in ("model", "temperature", "messages")} == {
+            k: sent[k] for k in ("model", "temperature", "messages")
+        }
+    plain = LangChainJudge(PlainModel(reply=AIMessage("x"))).request(briefs.briefs[0])
+    assert (plain["model"], plain["structured"]) == ("PlainModel", False)
+    assert "no code fence" in plain["messages"][0]["content"]
 
 
 def test_responses_api(serve: Serve) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 
 from arbiter_rag import ConfigurationError, DocumentError, InputError, Lexicon, ParsedDocument, samples
+from arbiter_rag.detectors import KeywordDetector, TocDetector
 from arbiter_rag.errors import EmbeddingError
-from langchain_arbiter import ArbiterPdfLoader, EmbeddingRetriever, KeywordRetriever, TocRetriever
+from langchain_arbiter import ArbiterPdfLoader, EmbeddingRetriever, KeywordRetriever, TocRetriever, detectors
 from langchain_arbiter.sections import parts_of
 
 QUESTION = "What is the deductible for water damage?"
@@ -143,6 +146,48 @@ async def test_failures_of_embeddings_are_told_apart() -> None:
             retriever.invoke(QUESTION)
         with pytest.raises(raised):
             await retriever.ainvoke(QUESTION)
+
+
+class AnotherLoop(DeterministicFakeEmbedding):
+    """Embeddings whose async client belongs to another event loop."""
+
+    async def aembed_documents(self, texts: list[str]) -> list[list[float]]:
+        raise RuntimeError("Event loop is closed")
+
+    aembed_query = aembed_documents  # type: ignore[assignment]  # both fail in the same way
+
+
+async def test_embeddings_of_another_event_loop_are_asked_in_a_thread() -> None:
+    retriever = EmbeddingRetriever.from_pdf(PATH, embeddings=AnotherLoop(size=32))
+    assert await retriever.ainvoke(QUESTION) == retriever.invoke(QUESTION)
+
+
+async def test_searching_leaves_the_event_loop_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = threading.get_ident()
+    threads: dict[str, set[int]] = {}
+    for name in ("parse_question", "parts_of", "index_of"):
+        _note_threads(monkeypatch, detectors, name, threads)
+    for detector in (KeywordDetector, TocDetector):
+        _note_threads(monkeypatch, detector, "detect", threads)
+    for made, settings in (
+        (KeywordRetriever, {}),
+        (TocRetriever, {}),
+        (EmbeddingRetriever, {"embeddings": DeterministicFakeEmbedding(size=32)}),
+    ):
+        document = ParsedDocument.from_pdf(PATH)
+        assert len(await made.from_pdf(document, **settings).ainvoke(QUESTION, k=2)) == 2
+    assert threads.keys() == {"parse_question", "parts_of", "index_of", "detect"}
+    assert not any(here in seen for seen in threads.values())
+
+
+def _note_threads(monkeypatch: pytest.MonkeyPatch, holder: Any, name: str, threads: dict[str, set[int]]) -> None:
+    real = getattr(holder, name)
+
+    def noted(*args: Any, **kwargs: Any) -> Any:
+        threads.setdefault(name, set()).add(threading.get_ident())
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(holder, name, noted)
 
 
 def test_vectors_of_different_models_are_kept_apart(policy: ParsedDocument) -> None:

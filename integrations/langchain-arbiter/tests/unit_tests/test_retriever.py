@@ -181,6 +181,71 @@ def test_a_document_that_only_one_store_gave_an_id_is_one(policy: ParsedDocument
     assert documents[0].metadata["arbiter_methods"] == ["fixed", "vectorstore"]
 
 
+def _own_ids(documents: list[Document]) -> InMemoryVectorStore:
+    """A store of copies, each with an id that the store made."""
+    store = InMemoryVectorStore(DeterministicFakeEmbedding(size=16))
+    store.add_documents([d.model_copy(deep=True) for d in documents])
+    return store
+
+
+async def test_stores_with_ids_of_their_own_propose_the_same_documents() -> None:
+    documents = [Document(t, metadata={"source": "s"}) for t in ("Deductible EUR 400.", "Glass.", "Premium.")]
+    elsewhere = Document("Glass.", metadata={"source": "another contract"})
+    first, second = _own_ids(documents), _own_ids([*documents, elsewhere])
+    judge = ScriptedJudge(SILENT)
+    retriever = ArbiterRetriever(
+        retrievers={"first": first.as_retriever(), "second": second.as_retriever()}, judge=judge, k=10
+    )
+    for found in (retriever.invoke(QUESTION), await retriever.ainvoke(QUESTION)):
+        assert len(found) == 4
+        methods = {(d.page_content, d.metadata["source"]): d.metadata["arbiter_methods"] for d in found}
+        assert methods.pop(("Glass.", "another contract")) == ["second"]
+        assert all(m == ["first", "second"] for m in methods.values())
+        known = {d.id for d in first.as_retriever().invoke(QUESTION)}
+        assert {d.id for d in found if d.metadata["arbiter_methods"] == ["first", "second"]} == known
+
+
+def test_what_stores_and_scorers_write_makes_no_second_document() -> None:
+    own: list[dict[str, Any]] = [
+        {},
+        {"score": 0.5},
+        {"relevance_score": 0.25, "arbiter_role": "primary"},
+        {"_id": "1", "_collection_name": "c"},
+        {"pk": 7},
+    ]
+    retrievers = [
+        Fixed(found=[Document("Glass.", id=f"i{n}", metadata={"source": "s", **m})]) for n, m in enumerate(own)
+    ]
+    found = ArbiterRetriever(retrievers=retrievers, judge=ScriptedJudge(SILENT)).invoke(QUESTION)
+    assert [d.id for d in found] == ["i0"]
+    assert len(found[0].metadata["arbiter_methods"]) == len(own)
+
+
+def test_documents_that_a_third_one_links_are_one() -> None:
+    known = Document("Glass.", id="a", metadata={"source": "s"})
+    plain = Document("Glass.", metadata={"source": "s", "start": 0})
+    both = Document("Glass.", id="a", metadata={"source": "s", "start": 0})
+    for order in ([known, plain, both], [both, plain, known], [plain, known, both]):
+        retriever = ArbiterRetriever(retrievers=[Fixed(found=[d]) for d in order], judge=ScriptedJudge(SILENT))
+        assert [(d.id, d.metadata["arbiter_methods"]) for d in retriever.invoke(QUESTION)] == [
+            ("a", ["fixed", "fixed 2", "fixed 3"])
+        ]
+
+
+async def test_documents_without_text_come_behind() -> None:
+    found = [Document(" ", id="e"), Document("The deductible for water damage is EUR 400.", id="x")]
+    judge = ScriptedJudge(SILENT)
+    retriever = ArbiterRetriever(retrievers={"own": Fixed(found=found)}, judge=judge)
+    for documents in (retriever.invoke(QUESTION), await retriever.ainvoke(QUESTION)):
+        assert [d.id for d in documents] == ["x", "e"]
+        assert documents[1].metadata["arbiter_methods"] == ["own"]
+    assert all(len(brief.candidates) == 1 for brief in judge.briefs)
+    alone = ArbiterRetriever(retrievers=[Fixed(found=found[:1])], judge=judge)
+    assert not alone.retrieve_result(QUESTION).not_found
+    assert not (await alone.aretrieve_result(QUESTION)).not_found
+    assert len(judge.briefs) == 2
+
+
 def test_detectors_and_a_store_of_the_loaders_documents_share_them(policy: ParsedDocument) -> None:
     store = InMemoryVectorStore(DeterministicFakeEmbedding(size=16))
     store.add_documents(ArbiterPdfLoader(PATH).load())
@@ -324,3 +389,6 @@ async def test_decisions_are_recorded(serve: Serve, tmp_path: Path) -> None:
     assert len(ids) == 2
     assert None not in ids
     assert log.verify().ok
+    for record in log:
+        assert record.request is not None
+        assert (record.request.model, record.request.sent) == ("scripted-model", True)

@@ -13,13 +13,23 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.prompts.mixin import PromptDictType
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
 from llama_index.core.settings import Settings
+from pydantic import ValidationError
 
 from arbiter_rag import Arbiter, ConfigurationError, InputError, RetrievalResult, RuleJudge
 from arbiter_rag.audit import AuditLog
 from arbiter_rag.judges.base import Judge
 from llama_index.postprocessor.arbiter.events import announce, reranking
 from llama_index.postprocessor.arbiter.judge import LlamaIndexJudge
-from llama_index.postprocessor.arbiter.nodes import ROLES, OnNotFound, Pool, Roles, roles_of
+from llama_index.postprocessor.arbiter.nodes import Pool
+from llama_index.postprocessor.arbiter.settings import (
+    ROLES,
+    OnNotFound,
+    Roles,
+    number_of,
+    on_not_found_of,
+    refused,
+    roles_of,
+)
 
 RULES = "rules"
 """How `RuleJudge` stands in `to_dict`: the one judge that needs nothing to be made again."""
@@ -125,19 +135,22 @@ class ArbiterNodePostprocessor(BaseNodePostprocessor):
         settings: dict[str, Any] = {
             "llm": llm,
             "judge": judge if llm is None else None,  # from_dict(data, llm=...): a name was written down, of another
-            "top_n": top_n,
+            "top_n": number_of("top_n", top_n),
             "roles": roles_of(roles),
-            "on_not_found": on_not_found,
+            "on_not_found": on_not_found_of(on_not_found),
             "expose_metadata": expose_metadata,
             "metadata_mode": metadata_mode,
             "instructions": instructions,
-            "max_prompt_tokens": max_prompt_tokens,
+            "max_prompt_tokens": number_of("max_prompt_tokens", max_prompt_tokens),
             "on_error": on_error,
             "on_unverified": on_unverified,
             "audit": AuditLog(**audit) if isinstance(audit, Mapping) else audit,
             "callback_manager": callback_manager or CallbackManager(),
         }
-        super().__init__(**settings)
+        try:
+            super().__init__(**settings)
+        except ValidationError as error:
+            raise refused(error) from error
 
     @field_validator("judge", mode="before")
     @classmethod

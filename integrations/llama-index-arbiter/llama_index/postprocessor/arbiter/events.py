@@ -20,9 +20,15 @@ dispatcher = get_dispatcher(__name__)
 
 
 class ArbiterResultEvent(BaseEvent):
-    """A whole result: roles, reasons, what was discarded, and why nothing was found."""
+    """A whole result: roles, reasons, what was discarded, and why nothing was found.
+
+    Attributes:
+        result: The result.
+        cut: How many of the nodes were never judged, since `max_prompt_tokens` had no room for them.
+    """
 
     result: RetrievalResult
+    cut: int = 0
 
     @classmethod
     def class_name(cls) -> str:
@@ -40,12 +46,15 @@ class Reranking:
 
 def announce(result: RetrievalResult) -> None:
     """Send the result to whoever listens, and one line to the log."""
-    dispatcher.event(ArbiterResultEvent(result=result))
+    cut = _cut(result)
+    dispatcher.event(ArbiterResultEvent(result=result, cut=cut))
+    left_out = [f"{cut} cut by max_prompt_tokens"] if cut else []
     if result.not_found:
-        log.info("not found (%s, %s): %s", result.judge, result.status, result.not_found_reason)
+        found = ", ".join(["not found", *left_out])
+        log.info("%s (%s, %s): %s", found, result.judge, result.status, result.not_found_reason)
         return
     roles = [c.role for c in (*result.candidates, *result.unjudged, *result.discarded)]
-    counts = ", ".join(f"{roles.count(role)} {role}" for role in dict.fromkeys(roles))
+    counts = ", ".join([*(f"{roles.count(role)} {role}" for role in dict.fromkeys(roles)), *left_out])
     log.info("%s (%s, %s)", counts or "nothing proposed", result.judge, result.status)
 
 
@@ -68,15 +77,25 @@ def reranking(
             yield told
             tags = _tags(told.result)
             event.on_end(payload={EventPayload.NODES: list(told.nodes), EventPayload.ADDITIONAL_KWARGS: tags})
-    except Exception as error:
-        tags = {"arbiter_error": f"{type(error).__name__}: {error}"}
+    except BaseException as error:  # a cancelled task ends its events, too
+        tags = {"arbiter_error": said_of(error)}
         raise
     finally:
         dispatcher.event(ReRankEndEvent(nodes=list(told.nodes), tags=tags))
+
+
+def said_of(error: BaseException) -> str:
+    """An error in the tags of an end event; a cancellation has no words of its own."""
+    return f"{type(error).__name__}: {error}".removesuffix(": ")
+
+
+def _cut(result: RetrievalResult) -> int:
+    return sum("max_prompt_tokens" in cut.why for cut in result.cut)
 
 
 def _tags(result: RetrievalResult | None) -> dict[str, str]:
     if result is None:
         return {}
     reason = {"arbiter_not_found_reason": result.not_found_reason or ""} if result.not_found else {}
-    return {"arbiter_status": result.status, **reason}
+    cut = {"arbiter_cut": str(_cut(result))} if _cut(result) else {}
+    return {"arbiter_status": result.status, **cut, **reason}

@@ -18,7 +18,7 @@ from llama_index.core.types import PydanticProgramMode
 from pydantic import BaseModel, ConfigDict, Field
 
 from arbiter_rag.contract import Brief
-from arbiter_rag.errors import JudgeError
+from arbiter_rag.errors import InputError, JudgeError
 from arbiter_rag.judges.base import JudgeReply
 from arbiter_rag.prompt import SCHEMA_NAME, plain_instructions, reply_schema, system_prompt, user_prompt
 from llama_index.postprocessor.arbiter.failures import arbiter_error
@@ -83,6 +83,8 @@ class LlamaIndexJudge:
     def __init__(self, llm: LLM, way: Way | None = None) -> None:
         while isinstance(llm, StructuredLLM):
             llm = llm.llm
+        if not isinstance(llm, LLM):
+            raise InputError(f"llm= takes an LLM, such as OpenAI(model=...); got a {type(llm).__name__}.")
         self.llm = llm
         self._way = way
 

@@ -3,33 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from itertools import chain, count
+from typing import Any
 
-from llama_index.core.schema import BaseNode, ImageNode, MetadataMode, NodeWithScore
+from llama_index.core.schema import BaseNode, ImageNode, IndexNode, MetadataMode, NodeWithScore
 
-from arbiter_rag.contract import Passage, RetrievalResult, RetrievedCandidate, Verdict, metadata_of
-from arbiter_rag.errors import InputError
+from arbiter_rag.contract import Passage, RetrievalResult, RetrievedCandidate, metadata_of
 from arbiter_rag.fusion import reciprocal_rank_fusion
 from llama_index.postprocessor.arbiter.places import Place, place_of
+from llama_index.postprocessor.arbiter.settings import OnNotFound, Roles
 
-Roles = tuple[Verdict, ...]
-OnNotFound = Literal["empty", "keep"]
-
-ROLES: Roles = ("primary", "supporting", "tangential", "unjudged")
 UNJUDGED = 0.25
 """Upper end of the scores of what nobody judged."""
 
-
-def roles_of(names: Sequence[str]) -> Roles:
-    """Roles that may come out, checked.
-
-    Raises:
-        InputError: One is none of these.
-    """
-    if isinstance(names, str) or any(name not in ROLES for name in names):
-        raise InputError(f"roles= takes some of {', '.join(ROLES)}; got {names!r}.")
-    return tuple(role for role in ROLES if role in names)
+_SCORES = ("score", "retrieval_score", "relevance_score", "rerank_score")
+"""Where retrievers and rerankers write a number about this question into the metadata."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +27,13 @@ class Proposed:
     """One node, whoever proposed it how often: judged once.
 
     Attributes:
+        key: The node's id; where nodes of one id differ in text, the later ones' with a number behind it.
         scored: As it was first proposed.
         methods: Names of those who proposed it.
         text: What is judged.
     """
 
+    key: str
     scored: NodeWithScore
     methods: tuple[str, ...]
     text: str
@@ -50,6 +42,33 @@ class Proposed:
     def node(self) -> BaseNode:
         """The caller's node; never changed."""
         return self.scored.node
+
+
+@dataclass(slots=True)
+class _Merging:
+    """Which nodes are one: those with one id and text; where `by_text`, also those with one text and metadata."""
+
+    mode: MetadataMode
+    by_text: bool
+    known: dict[tuple[str, ...], str] = field(default_factory=dict)
+    first: dict[str, tuple[NodeWithScore, str]] = field(default_factory=dict)
+    methods: dict[str, dict[str, None]] = field(default_factory=dict)
+
+    def key(self, scored: NodeWithScore, method: str) -> str:
+        node, text = scored.node, _text(scored.node, self.mode)
+        signs = [("id", node.node_id, text)]
+        if self.by_text and text.strip() and _is_text_alone(node):
+            signs.append(("text", text, _own_metadata(node)))
+        key = next((self.known[s] for s in signs if s in self.known), None) or self._free(node.node_id)
+        for sign in signs:
+            self.known.setdefault(sign, key)
+        self.first.setdefault(key, (scored, text))
+        self.methods.setdefault(key, {}).update(dict.fromkeys([method] if method else _methods_of(node)))
+        return key
+
+    def _free(self, node_id: str) -> str:
+        numbered = (f"{node_id}#{n}" for n in count(2))
+        return next(key for key in chain([node_id], numbered) if key not in self.first)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,32 +83,37 @@ class Pool:
 
     judged: tuple[Proposed, ...]
     unseen: tuple[Proposed, ...]
-    by_id: Mapping[str, Proposed] = field(default_factory=dict)
+    by_key: Mapping[str, Proposed] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, lists: Mapping[str, Sequence[NodeWithScore]], mode: MetadataMode = MetadataMode.NONE) -> Pool:
-        """Merge lists of nodes by node id; several lists by reciprocal rank fusion, one list in its own order.
+    def of(
+        cls,
+        lists: Mapping[str, Sequence[NodeWithScore]],
+        mode: MetadataMode = MetadataMode.NONE,
+        *,
+        by_text: bool = False,
+    ) -> Pool:
+        """Merge lists of nodes; several lists by reciprocal rank fusion, one list in its own order.
 
         Args:
             lists: Who proposed (the method; empty for "as the nodes say") -> nodes, best first.
             mode: Which metadata is judged as part of a node's text.
+            by_text: Whether nodes of different ids are one when text and metadata are equal: two indices over the
+                same documents give the same chunk an id each.
         """
-        first: dict[str, NodeWithScore] = {}
-        methods: dict[str, dict[str, None]] = {}
-        for method, nodes in lists.items():
-            for scored in nodes:
-                first.setdefault(scored.node.node_id, scored)
-                known = methods.setdefault(scored.node.node_id, {})
-                known.update(dict.fromkeys([method] if method else _methods_of(scored.node)))
-        fused = reciprocal_rank_fusion([list(dict.fromkeys(n.node.node_id for n in nodes)) for nodes in lists.values()])
-        all_ = [Proposed(first[i], tuple(methods[i]), _text(first[i].node, mode)) for i, _ in fused]
+        merging = _Merging(mode, by_text)
+        ranked = [list(dict.fromkeys(merging.key(n, method) for n in nodes)) for method, nodes in lists.items()]
+        all_ = [
+            Proposed(key, merging.first[key][0], tuple(merging.methods[key]), merging.first[key][1])
+            for key, _ in reciprocal_rank_fusion(ranked)
+        ]
         seen, unseen = [p for p in all_ if p.text.strip()], [p for p in all_ if not p.text.strip()]
-        return cls(tuple(seen), tuple(unseen), {p.node.node_id: p for p in all_})
+        return cls(tuple(seen), tuple(unseen), {p.key: p for p in all_})
 
     @property
     def as_given(self) -> list[NodeWithScore]:
         """Every node once, unjudged and unchanged."""
-        return [proposed.scored for proposed in self.by_id.values()]
+        return [proposed.scored for proposed in self.by_key.values()]
 
     @property
     def passages(self) -> list[Passage]:
@@ -98,7 +122,7 @@ class Pool:
         many = len({p.document for p in places if p.document}) > 1
         return [
             Passage(
-                id=p.node.node_id,
+                id=p.key,
                 text=p.text,
                 doc_id=place.document or p.node.ref_doc_id,
                 page=place.page,
@@ -134,11 +158,11 @@ class Pool:
         self, result: RetrievalResult, *, roles: Roles, on_not_found: OnNotFound, top_n: int, expose: bool
     ) -> list[NodeWithScore]:
         """New nodes for what the result keeps, best first, at most `top_n` and behind them every unseen one."""
-        unseen = {p.node.node_id for p in self.unseen}
+        unseen = {p.key for p in self.unseen}
         kept = [c for c in result.emitted(roles, on_not_found) if c.original_id not in unseen][:top_n]
         kept += [c for c in result.unjudged if c.original_id in unseen]
         return [
-            verdict_node(self.by_id[c.original_id].node, c, result, expose=expose)
+            verdict_node(self.by_key[c.original_id].node, c, result, expose=expose)
             for c in kept
             if c.original_id is not None
         ]
@@ -154,11 +178,13 @@ def verdict_node(
 def with_metadata(node: BaseNode, added: Mapping[str, Any], *, expose: bool = False) -> BaseNode:
     """A copy of a node, of the same class and id, with further metadata."""
     hidden = () if expose else tuple(added)
-    # model_copy shares every dict and list with the original, and the framework's own postprocessors write into them.
+    # model_copy shares every dict and list with the original, however deep, and postprocessors write into them. Not
+    # deep=True: an IndexNode may hold a whole query engine.
     return node.model_copy(
         update={
-            "metadata": {**node.metadata, **added},
-            "relationships": dict(node.relationships),
+            "metadata": {**deepcopy(node.metadata), **added},
+            "relationships": deepcopy(node.relationships),
+            "embedding": None if node.embedding is None else list(node.embedding),
             "excluded_llm_metadata_keys": _joined(node.excluded_llm_metadata_keys, added, hidden),
             "excluded_embed_metadata_keys": _joined(node.excluded_embed_metadata_keys, added, hidden),
         }
@@ -176,6 +202,18 @@ def _methods_of(node: BaseNode) -> list[str]:
     found = node.metadata.get("arbiter_methods")
     names = [m for m in found if isinstance(m, str)] if isinstance(found, list | tuple) else []
     return names or ["retriever"]
+
+
+def _is_text_alone(node: BaseNode) -> bool:
+    """Whether text and metadata say all: not so for a captioned image, or a node that stands for something else."""
+    media = (getattr(node, f"{kind}_resource", None) for kind in ("image", "audio", "video"))
+    return not isinstance(node, ImageNode | IndexNode) and not any(media)
+
+
+def _own_metadata(node: BaseNode) -> str:
+    """A node's metadata without what retrievers, rerankers and Arbiter wrote about one question."""
+    items = ((k, v) for k, v in node.metadata.items() if not k.startswith("arbiter_") and k not in _SCORES)
+    return repr(sorted(items, key=lambda item: item[0]))
 
 
 def _text(node: BaseNode, mode: MetadataMode) -> str:
@@ -204,6 +242,6 @@ def _unseen(candidate_id: str, proposed: Proposed, *, rank: int, score: float) -
         reason=f"{kind} without text, which no judge can see",
         rank=rank,
         score=score,
-        original_id=proposed.node.node_id,
+        original_id=proposed.key,
         original_score=proposed.scored.score,
     )

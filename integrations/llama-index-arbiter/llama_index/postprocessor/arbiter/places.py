@@ -12,6 +12,9 @@ _FROM_ONE = ("arbiter_page", "page_number", "page_no", "page_num")
 """PDF pages counted from 1: Arbiter's own, Unstructured and LlamaParse, Docling, and common hand-made ones."""
 
 _FROM_ZERO = ("page_idx", "page_index")
+_LANGCHAIN = frozenset({"source", "total_pages", "creationdate", "producer"})
+"""What each of LangChain's PDF loaders writes beside a `page` that counts from 0."""
+
 _NAMES = ("file_name", "filename", "document_title", "title")
 _PATHS = ("file_path", "source", "url", "URL")
 _SECTIONS = ("section", "section_title", "section_header", "heading")
@@ -75,12 +78,23 @@ def _page(metadata: Mapping[str, Any]) -> int | None:
             return page + 1 if page >= 0 else None
     source = _text(metadata.get("source"))
     if (page := _number(metadata.get("page"))) is not None:
-        # LangChain's loaders, which always write `source` too, count `page` from 0; PyMuPDF4LLM's reader counts from 1.
-        page += source is not None and not source.isdigit()
+        page += _counts_from_zero(metadata, page)
         return page if page >= 1 else None
     if source and source.isdigit() and "total_pages" in metadata:
         return int(source) or None
     return None
+
+
+def _counts_from_zero(metadata: Mapping[str, Any], page: int) -> bool:
+    """Whether one of LangChain's loaders wrote this `page`; everybody else counts `page` from 1.
+
+    `source` alone is no sign of them: people write it, too.
+    """
+    source, label = _text(metadata.get("source")), _text(metadata.get("page_label"))
+    if source is None or source.isdigit():
+        return False
+    older = "total_pages" in metadata and source == metadata.get("file_path")  # their PyMuPDF, PDFPlumber and PDFium
+    return page == 0 or label == str(page + 1) or older or metadata.keys() >= _LANGCHAIN
 
 
 def _text(value: object) -> str | None:

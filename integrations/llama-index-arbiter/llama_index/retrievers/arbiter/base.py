@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, Self
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.llms import LLM
-from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle
 
 from arbiter_rag import Arbiter, InputError, Lexicon, ParsedDocument, RetrievalResult
@@ -18,12 +16,21 @@ from arbiter_rag.audit import AuditLog
 from arbiter_rag.judges.base import Judge
 from llama_index.postprocessor.arbiter.base import judge_of, question_of, speechless
 from llama_index.postprocessor.arbiter.events import announce
-from llama_index.postprocessor.arbiter.nodes import ROLES, OnNotFound, Pool, Roles, roles_of, verdict_node
+from llama_index.postprocessor.arbiter.nodes import Pool, verdict_node
+from llama_index.postprocessor.arbiter.settings import (
+    ROLES,
+    OnNotFound,
+    Retrievers,
+    Roles,
+    number_of,
+    on_not_found_of,
+    retrievers_of,
+    roles_of,
+)
 from llama_index.retrievers.arbiter.documents import Sources, node_of, opened
 from llama_index.retrievers.arbiter.embedder import LlamaIndexEmbedder
 from llama_index.retrievers.arbiter.events import EventfulRetriever
-
-Retrievers = Sequence[BaseRetriever] | Mapping[str, BaseRetriever]
+from llama_index.retrievers.arbiter.together import all_of
 
 
 class ArbiterRetriever(EventfulRetriever):
@@ -78,13 +85,11 @@ class ArbiterRetriever(EventfulRetriever):
     ) -> None:
         if (retrievers is None) == (documents is None):
             raise InputError("Either retrievers= or documents= was expected; for PDF files call from_pdf(path).")
-        if top_n < 1:
-            raise InputError(f"top_n is at least 1; got {top_n!r}.")
-        self._retrievers = _named(retrievers) if retrievers is not None else {}
+        self._retrievers = retrievers_of(retrievers) if retrievers is not None else {}
         self._documents = opened(documents) if documents is not None else ()
-        self._top_n = top_n
+        self._top_n = number_of("top_n", top_n)
         self._roles: Roles = roles_of(roles)
-        self._on_not_found: OnNotFound = on_not_found
+        self._on_not_found: OnNotFound = on_not_found_of(on_not_found)
         self._expose = expose_metadata
         self._arbiter = Arbiter(
             judge_of(llm, judge),
@@ -183,10 +188,10 @@ class ArbiterRetriever(EventfulRetriever):
         return self._told(await self._arbiter.arank(query.query_str, pool.passages), pool)
 
     async def _all(self, query: QueryBundle) -> list[list[NodeWithScore]]:
-        return await asyncio.gather(*(r.aretrieve(query) for r in self._retrievers.values()))
+        return await all_of(r.aretrieve(query) for r in self._retrievers.values())
 
     def _pool(self, found: Sequence[list[NodeWithScore]]) -> Pool:
-        return Pool.of(dict(zip(self._retrievers, found, strict=True)))
+        return Pool.of(dict(zip(self._retrievers, found, strict=True)), by_text=True)
 
     def _told(self, result: RetrievalResult, pool: Pool) -> tuple[RetrievalResult, Pool]:
         result = pool.complete(result)
@@ -201,19 +206,3 @@ class ArbiterRetriever(EventfulRetriever):
         # A text that a better ranked candidate's text holds comes out once, with the better one.
         kept = [c for c in result.emitted(self._roles, self._on_not_found) if c.text_in is None]
         return [verdict_node(node_of(c, self._documents), c, result, expose=self._expose) for c in kept[: self._top_n]]
-
-
-def _named(retrievers: Retrievers) -> dict[str, BaseRetriever]:
-    """Retrievers by the name that is kept as their nodes' method."""
-    if isinstance(retrievers, Mapping):
-        named = dict(retrievers)
-    else:
-        named = {}
-        for retriever in retrievers:
-            own = getattr(retriever, "method", None)
-            name = own if isinstance(own, str) else type(retriever).__name__
-            taken = sum(known == name or known.startswith(f"{name}-") for known in named)
-            named[f"{name}-{taken + 1}" if taken else name] = retriever
-    if not named:
-        raise InputError("At least one retriever was expected, none came.")
-    return named

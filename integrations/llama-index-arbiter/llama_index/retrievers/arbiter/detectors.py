@@ -12,15 +12,17 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from arbiter_rag import Candidate, InputError, Lexicon, ParsedDocument, parse_question
+from arbiter_rag import Candidate, Lexicon, ParsedDocument, parse_question
 from arbiter_rag.candidates import gather
 from arbiter_rag.contract import Hit, ParsedQuestion
 from arbiter_rag.detectors import EmbeddingDetector, KeywordDetector, TocDetector
 from arbiter_rag.detectors.index import index_of
 from llama_index.postprocessor.arbiter.nodes import with_metadata
+from llama_index.postprocessor.arbiter.settings import number_of
 from llama_index.retrievers.arbiter.documents import Sources, node_of, opened
 from llama_index.retrievers.arbiter.embedder import LlamaIndexEmbedder
 from llama_index.retrievers.arbiter.events import EventfulRetriever
+from llama_index.retrievers.arbiter.together import all_of
 
 CONTEXT_TOKENS = 1_500
 
@@ -46,10 +48,8 @@ class DetectorRetriever(EventfulRetriever):
         expose_metadata: bool = False,
         callback_manager: CallbackManager | None = None,
     ) -> None:
-        if similarity_top_k < 1:
-            raise InputError(f"similarity_top_k is at least 1; got {similarity_top_k!r}.")
         self._documents = opened(documents)
-        self._top_k = similarity_top_k
+        self._top_k = number_of("similarity_top_k", similarity_top_k)
         self._lexicon = lexicon
         self._expose = expose_metadata
         super().__init__(callback_manager=callback_manager)
@@ -145,7 +145,7 @@ class EmbeddingRetriever(DetectorRetriever):
         expose_metadata: bool = False,
         callback_manager: CallbackManager | None = None,
     ) -> None:
-        self._embed_model = embed_model
+        self._embed_model = LlamaIndexEmbedder(embed_model).model  # refuses what is none
         super().__init__(
             documents,
             similarity_top_k=similarity_top_k,
@@ -184,7 +184,7 @@ class EmbeddingRetriever(DetectorRetriever):
         question = await asyncio.to_thread(parse_question, query_bundle.query_str)
         for document in self._documents:
             await asyncio.to_thread(index_of, document)  # seconds for a long document, once
-        found = await asyncio.gather(*(self._detector.adetect(question, d) for d in self._documents))
+        found = await all_of(self._detector.adetect(question, d) for d in self._documents)
         return await asyncio.to_thread(self._nodes, question, [hit for hits in found for hit in hits])
 
 

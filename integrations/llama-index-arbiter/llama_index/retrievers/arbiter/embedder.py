@@ -8,7 +8,7 @@ import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from numpy.typing import NDArray
 
-from arbiter_rag.errors import ConfigurationError, EmbeddingError, JudgeError
+from arbiter_rag.errors import ConfigurationError, EmbeddingError, InputError, JudgeError
 from llama_index.postprocessor.arbiter.failures import arbiter_error
 
 
@@ -20,6 +20,10 @@ class LlamaIndexEmbedder:
     """
 
     def __init__(self, model: BaseEmbedding) -> None:
+        if not isinstance(model, BaseEmbedding):
+            raise InputError(
+                f"embed_model= takes an embedding model, such as OpenAIEmbedding(); got a {type(model).__name__}."
+            )
         self.model = model
 
     @property

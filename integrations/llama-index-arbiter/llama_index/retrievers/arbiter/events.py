@@ -8,12 +8,13 @@ from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryType
 
 from arbiter_rag import InputError
+from llama_index.postprocessor.arbiter.events import said_of
 
 dispatcher = get_dispatcher(__name__)
 
 
 class EventfulRetriever(BaseRetriever):
-    """The framework's retriever; the framework itself leaves `RetrievalStartEvent` without its end on failure."""
+    """The framework's retriever, which itself leaves `RetrievalStartEvent` without its end on failure."""
 
     def retrieve(self, str_or_query_bundle: QueryType) -> list[NodeWithScore]:
         """Nodes for a query, best first.
@@ -24,7 +25,7 @@ class EventfulRetriever(BaseRetriever):
         _require(str_or_query_bundle)
         try:
             return super().retrieve(str_or_query_bundle)
-        except Exception as error:
+        except BaseException as error:
             _ended(str_or_query_bundle, error)
             raise
 
@@ -33,7 +34,7 @@ class EventfulRetriever(BaseRetriever):
         _require(str_or_query_bundle)
         try:
             return await super().aretrieve(str_or_query_bundle)
-        except Exception as error:
+        except BaseException as error:  # a cancelled task ends its events, too
             _ended(str_or_query_bundle, error)
             raise
 
@@ -43,6 +44,6 @@ def _require(query: QueryType | None) -> None:
         raise InputError("A query was expected, None came; pass a string or a QueryBundle.")
 
 
-def _ended(query: QueryType, error: Exception) -> None:
-    tags = {"arbiter_error": f"{type(error).__name__}: {error}"}
+def _ended(query: QueryType, error: BaseException) -> None:
+    tags = {"arbiter_error": said_of(error)}
     dispatcher.event(RetrievalEndEvent(str_or_query_bundle=query, nodes=[], tags=tags))
