@@ -21,6 +21,7 @@ from llama_index.core.schema import (
     RelatedNodeInfo,
     TextNode,
 )
+from llama_index.core.vector_stores.utils import node_to_metadata_dict
 from llama_scenes import QUESTION, TEXTS, native
 
 from arbiter_rag import RuleJudge
@@ -55,6 +56,15 @@ def test_verdicts_stand_in_flat_metadata_hidden_from_prompts(
     for mode in (MetadataMode.LLM, MetadataMode.EMBED):
         assert "arbiter" not in best.node.get_content(mode)
     assert "page_label: 3" in best.node.get_content(MetadataMode.LLM)
+
+
+def test_joined_as_the_readme_says_a_flat_store_takes_it(nodes: list[NodeWithScore]) -> None:
+    best = rules().postprocess_nodes(nodes, query_str=QUESTION)[0].node
+    for key in ("arbiter_methods", "arbiter_matched_keywords"):
+        with pytest.raises(ValueError, match=key):
+            node_to_metadata_dict(best, flat_metadata=True)
+        best.metadata[key] = ", ".join(best.metadata[key])
+    assert node_to_metadata_dict(best, flat_metadata=True)["arbiter_methods"] == "retriever"
 
 
 def test_expose_metadata_shows_it_even_if_an_earlier_run_hid_it(nodes: list[NodeWithScore]) -> None:
