@@ -107,3 +107,11 @@ async def test_an_error_that_the_path_does_not_catch_reaches_the_caller() -> Non
         drive(path())
     with pytest.raises(KeyError):
         await adrive(path())
+
+
+@pytest.mark.parametrize(
+    ("question", "note"),
+    [("What is said on page 99?", "no page 99"), ("Summarise section 42", "number 42")],
+)
+def test_a_page_or_section_that_is_not_there_is_said(question: str, note: str) -> None:
+    assert any(note in n for n in Arbiter().propose(question, policy()).coverage.notes)

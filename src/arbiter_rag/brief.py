@@ -32,12 +32,13 @@ def fit(brief: Brief, budget: int, count: TokenCounter | None = None) -> Brief:
             break
     kept, dropped = _within(shrunk, room, count)
     before = {c.candidate_id: c.snippet for c in brief.candidates}
+    original = {c.candidate_id: c.original_id for c in brief.candidates}
     why = f"{OVER_BUDGET} ({budget})"
     fitted = brief.model_copy(
         update={
             "candidates": tuple(kept),
             "truncated": tuple(c.candidate_id for c in kept if c.snippet != before[c.candidate_id]),
-            "cut": (*brief.cut, *(Cut(candidate_id=i, why=why) for i in dropped)),
+            "cut": (*brief.cut, *(Cut(candidate_id=i, why=why, original_id=original[i]) for i in dropped)),
         }
     )
     return fitted.model_copy(update={"forecast_tokens": forecast(fitted, count)})

@@ -267,10 +267,11 @@ OVER_BUDGET = "the brief would exceed max_prompt_tokens"
 
 
 class Cut(Contract):
-    """A candidate that never reached the judge, and why."""
+    """A candidate that never reached the judge, and why; `original_id` is the caller's, for passages."""
 
     candidate_id: str
     why: str
+    original_id: str | None = None
 
     @property
     def over_budget(self) -> bool:

@@ -42,7 +42,7 @@ def survey(
         question_language=question.language,
         document_languages=languages,
         bridged=bridged,
-        notes=_notes(question, languages, bridged, len(blank)),
+        notes=(*_unmet(question, candidates), *_notes(question, languages, bridged, len(blank))),
     )
 
 
@@ -96,6 +96,15 @@ def _near_misses(candidates: Sequence[Candidate], terms: Sequence[TermCoverage])
         why = f"holds {held}" + (f"; lacks {', '.join(lacking[:3])}" if lacking else "")
         misses.append(NearMiss(page=c.page, section=c.section_title, score=c.evidence, why=why))
     return tuple(misses)
+
+
+def _unmet(question: ParsedQuestion, candidates: Sequence[Candidate]) -> list[str]:
+    """Pages and sections that the question names and the documents do not have."""
+    hits = [h for c in candidates for h in c.hits]
+    notes = [f"There is no page {p.label} with text." for p in question.pages if all(h.method != "page" for h in hits)]
+    if all(not h.note.startswith("section number") for h in hits):
+        notes += [f"No heading has the number {s.number}." for s in question.sections]
+    return notes
 
 
 def _notes(question: ParsedQuestion, languages: Sequence[str], bridged: bool, blank: int) -> tuple[str, ...]:
