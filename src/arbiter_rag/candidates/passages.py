@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import pandas as pd
 
@@ -20,6 +21,9 @@ from arbiter_rag.prompt import estimate_tokens
 
 WORDS = 40
 """Most words of a sentence; a longer one is cut into pieces of that many."""
+
+LONGEST_REMEMBERED = 8_000
+"""Characters of a passage whose sentences are remembered."""
 
 CHARACTERS = 1_000
 """Most characters of a piece: a text without spaces (a long code, some scripts) is cut like any other."""
@@ -43,8 +47,13 @@ class _Piece:
         return self.start + len(self.text)
 
 
-def sentences(text: str) -> list[_Piece]:
+def sentences(text: str) -> tuple[_Piece, ...]:
     """Cut a text into sentences of at most `WORDS` words; together they hold everything that is not white space."""
+    # Retrievers hand in the same chunks question after question.
+    return _remembered(text) if len(text) <= LONGEST_REMEMBERED else _cut(text)
+
+
+def _cut(text: str) -> tuple[_Piece, ...]:
     pieces: list[_Piece] = []
     at = 0
     while at < len(text):
@@ -52,7 +61,10 @@ def sentences(text: str) -> list[_Piece]:
         end = match.end() if match and match.end() > at else len(text)
         pieces.extend(_short(text, at, end))
         at = end
-    return pieces
+    return tuple(pieces)
+
+
+_remembered = lru_cache(maxsize=2048)(_cut)
 
 
 def _short(text: str, start: int, end: int) -> list[_Piece]:
@@ -73,7 +85,7 @@ def _short(text: str, start: int, end: int) -> list[_Piece]:
     return pieces
 
 
-def as_document(passages: Sequence[Passage]) -> tuple[ParsedDocument, list[list[_Piece]]]:
+def as_document(passages: Sequence[Passage]) -> tuple[ParsedDocument, list[tuple[_Piece, ...]]]:
     """Passages as one document, a page and a section each, so that the same evidence is measured as in a PDF."""
     cut = [sentences(p.text) for p in passages]
     rows = [(page, n, piece.text) for page, pieces in enumerate(cut, 1) for n, piece in enumerate(pieces, 1)]
