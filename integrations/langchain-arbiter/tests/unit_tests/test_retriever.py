@@ -389,6 +389,6 @@ async def test_decisions_are_recorded(serve: Serve, tmp_path: Path) -> None:
     assert len(ids) == 2
     assert None not in ids
     assert log.verify().ok
-    for record in log:
+    for record in log.records():
         assert record.request is not None
         assert (record.request.model, record.request.sent) == ("scripted-model", True)
