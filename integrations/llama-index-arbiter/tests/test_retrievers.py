@@ -181,6 +181,8 @@ def test_choices_models_and_documents_must_be_such(policy: Path) -> None:
         EmbeddingRetriever.from_pdf(policy, "local")
     with pytest.raises(InputError, match="llm="):
         ArbiterRetriever([Fixed([])], "gpt-4o")
+    with pytest.raises(InputError, match="lexicon="):
+        KeywordRetriever.from_pdf(policy, lexicon="insurance")
     for source in (None, 5, [None]):
         with pytest.raises(InputError, match="path"):
             KeywordRetriever.from_pdf(source)
@@ -241,6 +243,13 @@ class Failing(Fixed):
         raise RuntimeError("no connection")
 
 
+class Blocking(Fixed):
+    """Has forgotten that the async form must be awaited."""
+
+    def aretrieve(self, str_or_query_bundle: Any) -> Any:
+        return self.nodes
+
+
 class Slow(Fixed):
     """Never comes to an end; tells what became of it."""
 
@@ -264,6 +273,8 @@ async def test_when_one_retriever_fails_none_is_left_running() -> None:
     with pytest.raises(RuntimeError, match="no connection"):
         await ArbiterRetriever([slow, Failing([]), slow], judge=RuleJudge()).aretrieve(QUESTION)
     assert slow.told == ["begun", "begun", "ended", "ended"]
+    with pytest.raises(TypeError):
+        await ArbiterRetriever([slow, Blocking([])], judge=RuleJudge()).aretrieve(QUESTION)
     assert asyncio.all_tasks() == before
 
 

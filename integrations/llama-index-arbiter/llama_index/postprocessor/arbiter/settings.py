@@ -94,7 +94,9 @@ def refused(error: ValidationError) -> InputError:
     for fault in error.errors():
         where = "".join(f"{part}=" for part in fault["loc"][:1])
         said = fault["msg"].removeprefix("Value error, ")
-        faults.append(said if fault["type"] == "value_error" else f"{where}: {said}; got {_named(fault['input'])}.")
+        faults.append(
+            said if fault["type"] == "value_error" else f"{where} cannot be used: {said}; got {_named(fault['input'])}."
+        )
     return InputError(" ".join(faults))
 
 

@@ -12,7 +12,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from arbiter_rag import Candidate, Lexicon, ParsedDocument, parse_question
+from arbiter_rag import Candidate, InputError, Lexicon, ParsedDocument, parse_question
 from arbiter_rag.candidates import gather
 from arbiter_rag.contract import Hit, ParsedQuestion
 from arbiter_rag.detectors import EmbeddingDetector, KeywordDetector, TocDetector
@@ -50,6 +50,8 @@ class DetectorRetriever(EventfulRetriever):
     ) -> None:
         self._documents = opened(documents)
         self._top_k = number_of("similarity_top_k", similarity_top_k)
+        if lexicon is not None and not isinstance(lexicon, Lexicon):
+            raise InputError(f"lexicon= takes a Lexicon: Lexicon.load(path); got {type(lexicon).__name__}.")
         self._lexicon = lexicon
         self._expose = expose_metadata
         super().__init__(callback_manager=callback_manager)

@@ -47,7 +47,7 @@ def opened(sources: Sources, cache_dir: str | Path | None = None) -> tuple[Parse
     for source in given:
         if not isinstance(source, str | Path | bytes | ParsedDocument) and not hasattr(source, "read"):
             kind = type(source).__name__
-            raise InputError(f"A PDF's path, a ParsedDocument, or a list of them was expected; got a {kind}.")
+            raise InputError(f"A PDF's path, a ParsedDocument, or a list of them was expected; got {kind}.")
     parsed = [s if isinstance(s, ParsedDocument) else ParsedDocument.from_pdf(s, cache_dir=cache_dir) for s in given]
     return tuple({d.doc_id: d for d in parsed}.values())
 

@@ -14,8 +14,11 @@ async def all_of(coroutines: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
 
     Not a TaskGroup: the caller gets the error itself, as from a single one, and no group around it.
     """
-    tasks = [asyncio.ensure_future(c) for c in coroutines]
+    tasks: list[asyncio.Task[T]] = []
     try:
+        tasks.extend(
+            asyncio.create_task(c) for c in coroutines
+        )  # may fail halfway, too: the tasks begun are in the list
         return await asyncio.gather(*tasks)
     except BaseException:
         for task in tasks:
