@@ -112,6 +112,7 @@ class Arbiter:
         _check("judge", judge, Judge, "an object with judge() and ajudge(), such as RuleJudge() or OpenAIJudge(model)")
         _check("embedder", embedder, Embedder, "an object with embed() and aembed(), such as OpenAIEmbedder()")
         _check("lexicon", lexicon, Lexicon, "a Lexicon; read a file with Lexicon.load(path)")
+        _check("audit", audit, AuditLog, "an AuditLog(path)")
         if on_error not in ("fallback", "raise") or on_unverified not in ("demote", "flag", "discard"):
             raise InputError(
                 "on_error is 'fallback' or 'raise', on_unverified is 'demote', 'flag' or 'discard'; "
