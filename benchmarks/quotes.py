@@ -11,7 +11,8 @@ from pathlib import Path
 
 from arbiter_rag.contract import Candidate, SnippetLine
 from arbiter_rag.document import ParsedDocument
-from arbiter_rag.settle.boundaries import cuts_negation, cuts_token, negations, word_count
+from arbiter_rag.settle.boundaries import cuts_token, word_count
+from arbiter_rag.settle.negation import cuts_negation, negations
 from arbiter_rag.settle.quotes import QuoteBook
 from benchmarks.harness import Row, data_folder, entry, markdown
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+import math
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 Role = Literal["primary", "supporting", "tangential", "discarded"]
 """The roles a judge may give."""
@@ -28,6 +29,14 @@ Intent = Literal["lookup", "condition", "definition", "section", "listing", "com
 """What the question asks for; it picks the scopes (DESIGN 8)."""
 
 
+def _finite(score: float | None) -> float | None:
+    return score if score is not None and math.isfinite(score) else None
+
+
+ForeignScore = Annotated[float | None, AfterValidator(_finite)]
+"""A score that others gave; one that is no number (NaN, infinite) is none: JSON cannot carry it."""
+
+
 class Contract(BaseModel):
     """Base of all models here: frozen, and a field that nobody defined is an error."""
 
@@ -43,7 +52,8 @@ class Keyword(Contract):
     Attributes:
         text: The surface form to look for, as the question or lexicon writes it (one word or several).
         weight: 1.0 for a content word or primary variant, 0.5 for a secondary variant; less for vague words.
-        source: `question`, `phrase` (quoted by the user), or `lexicon:<concept>`.
+        source: `question`, `phrase` (quoted by the user), `lexicon:<concept>`, or `function_word` (the question holds
+            nothing else: something to search for, no evidence of an answer).
         concept: Keywords with one concept are variants of one another; the question's own word is its own concept.
         is_name: A proper name, year, product or identifier: its absence from a document is telling.
     """
@@ -185,7 +195,7 @@ class Passage(Contract):
     page_label: str | None = None
     section: str | None = None
     methods: tuple[str, ...] = ()
-    score: float | None = None
+    score: ForeignScore = None
 
 
 class SnippetLine(Contract):
@@ -243,7 +253,7 @@ class Candidate(Contract):
     hits: tuple[Hit, ...] = ()
     incoming_rank: int = 0
     original_id: str | None = None
-    original_score: float | None = None
+    original_score: ForeignScore = None
 
     @property
     def snippet(self) -> str:
@@ -412,7 +422,7 @@ class RetrievedCandidate(Contract):
     demoted_from: Role | None = None
     text_in: str | None = None
     original_id: str | None = None
-    original_score: float | None = None
+    original_score: ForeignScore = None
 
 
 class SettledSide(Contract):
@@ -436,7 +446,7 @@ class Fault(Contract):
 
     Attributes:
         kind: `unknown_id`, `repeated_id`, `repaired`, `bad_role`, `bad_conflict`, `truncated_reply`, `omitted` (no
-            verdict on some candidates), `demoted`, `unverified` (a primary kept without a verified quote),
+            verdict on some candidates), `demoted`, `unverified` (a primary kept without a verified quote, or lowered for want of text),
             `truncated_snippet` (shortened before the call to fit; no fault of the reply) or `other`.
         detail: One sentence; text from the reply is quoted and clipped.
         candidate_id: The candidate concerned, where there is one.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
@@ -164,11 +165,15 @@ def test_a_primary_without_its_quote_is_demoted_flagged_or_discarded() -> None:
     assert not fallback.discarded
 
 
-def test_a_passage_without_text_cannot_be_quoted_and_keeps_its_role() -> None:
-    result = settle(brief(passage("n1", "")), reply(("n1", "primary", None)), judge="m")
-    assert result.candidates[0].role == "primary"
-    assert result.candidates[0].quote_status is None
+@pytest.mark.parametrize(("policy", "role"), [("demote", "supporting"), ("discard", "supporting"), ("flag", "primary")])
+def test_a_passage_without_text_cannot_be_quoted_and_is_lowered(policy: Any, role: str) -> None:
+    made = brief(passage("n1", ""))
+    result = settle(made, reply(("n1", "primary", "It is covered")), judge="m", on_unverified=policy)
+    (only,) = result.candidates
+    assert (only.role, only.quote_status) == (role, None)
+    assert only.demoted_from == ("primary" if role == "supporting" else None)
     assert (result.status, result.faults[0].kind) == ("partial", "unverified")
+    assert ("lowered" in result.faults[0].detail) == (role == "supporting")
 
 
 @dataclass(frozen=True)

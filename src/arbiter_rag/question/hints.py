@@ -13,7 +13,8 @@ from arbiter_rag.question.tables import UNSPACED, Table, table
 _ROMAN = re.compile(r"(?=[ivxl])(?:x[lx]|l?x{0,3})(?:ix|iv|v?i{0,3})", re.I)
 _RANGE_LIMIT = 20
 _DASH = r"[-–—~〜～‐‑]"
-_PAGE_LABEL = r"(?:\d{1,5}|[A-Za-z]{1,2}-?\d{1,4}|[ivxl]{1,8}|[IVXL]{1,8})(?![\w'’])"
+# A page with a sign is none that a document has; its digits alone would be another page.
+_PAGE_LABEL = r"(?:(?:(?<= )[-−+])?\d{1,5}|[A-Za-z]{1,2}-?\d{1,4}|[ivxl]{1,8}|[IVXL]{1,8})(?![\w'’])"
 _SECTION_NUMBER = (
     r"(?:[A-Z]{1,2}\.? ?(?:\* ?)?)?\d{1,4}[a-zA-Z]?(?:[.-][A-Z]?\d{1,4}[a-z]?)*(?:\([a-z0-9]{1,3}\))*(?!\w)"
     r"|[A-Z](?:[.-]?\d{1,3})+(?!\w)|(?:[IVXL]{1,6}|[ivxl]{2,6})(?![\w'’])|[A-Z](?![\w'’])"
@@ -22,20 +23,20 @@ _NUMERAL_WORD = r"(?:n[o°º]\.? ?|n\. ?|nr\.? ?|number |#|№ ?)?"
 
 _HAN_DIGITS = {c: i for i, c in enumerate("〇一二三四五六七八九")} | {"零": 0, "两": 2, "兩": 2}
 _HAN_NUMBER = "[〇零一二三四五六七八九十百两兩]{1,7}"
-_ASIAN_NUMBER = rf"(?:\d{{1,4}}(?:\.\d{{1,3}})*|{_HAN_NUMBER})"
+_ASIAN_NUMBER = rf"(?:\d{{1,4}}(?:\.\d{{1,3}}){{0,8}}|{_HAN_NUMBER})"
 _TO = rf"(?:{_DASH}|到|至|から|부터|에서)"
 _ORDINAL = r"(?:第|제) ?"
 _ASIAN_PAGE = re.compile(
-    rf"{_ORDINAL}(?P<a>{_ASIAN_NUMBER}) ?(?:页|頁|ページ|쪽|페이지)?"
+    rf"{_ORDINAL}(?P<a>[-−]?{_ASIAN_NUMBER}) ?(?:页|頁|ページ|쪽|페이지)?"
     rf"(?: ?{_TO} ?(?:{_ORDINAL})?(?P<b>{_ASIAN_NUMBER}))? ?"
     r"(?:页|頁|ページ|쪽|페이지)"
-    rf"|(?P<c>\d{{1,4}}) ?(?:ページ|頁|쪽|페이지)?(?: ?{_TO} ?(?P<d>\d{{1,4}}))? ?(?:ページ|頁|쪽|페이지)"
+    rf"|(?P<c>(?:(?<!\S)[-−])?\d{{1,4}}) ?(?:ページ|頁|쪽|페이지)?(?: ?{_TO} ?(?P<d>\d{{1,4}}))? ?(?:ページ|頁|쪽|페이지)"
     rf"|(?:页|頁|ページ|페이지|쪽) ?(?P<e>\d{{1,4}}|[ivxl]{{1,8}}(?![a-z]))(?: ?{_TO} ?(?P<f>\d{{1,4}}))?",
     re.I,
 )
 _ASIAN_SECTION = re.compile(
     rf"{_ORDINAL}(?P<a>{_ASIAN_NUMBER}) ?(?P<ka>章|节|節|条款|条|條|款|项|項|号|编|編|部分|部|장|절|조|항|호|편|부)"
-    r"|(?P<b>\d{1,4}(?:\.\d{1,3})*) ?(?P<kb>章|节|節|条|條|장|절|조(?! ?(?:원|달러|엔)))"
+    r"|(?P<b>\d{1,4}(?:\.\d{1,3}){0,8}) ?(?P<kb>章|节|節|条|條|장|절|조(?! ?(?:원|달러|엔)))"
     rf"|(?P<kc>附录|附錄|附件|附表|付録|附録|別表|別紙|附則|セクション|부록|별표|별지|섹션) ?"
     rf"(?P<c>[A-Z](?![A-Za-z])(?:[.-]?\d{{1,3}})*|{_ASIAN_NUMBER})"
 )
@@ -142,7 +143,7 @@ def _label_at(text: str, at: int) -> str | None:
     found = _LABEL.match(text, at)
     if found is None or (found.group().isalpha() and not _ROMAN.fullmatch(found.group())):
         return None
-    return found.group()
+    return found.group().replace("−", "-")
 
 
 def _western_sections(
@@ -208,7 +209,7 @@ def _asian(text: str, pages: list[PageHint], sections: list[SectionHint], spans:
 def _arabic(number: str) -> str:
     """十二 -> 12; anything that is no Chinese numeral is given back as it is."""
     if not re.fullmatch(_HAN_NUMBER, number):
-        return fold(number) if number.isdecimal() else number
+        return fold(number) if number.isdecimal() else number.replace("−", "-")
     if not re.search("[十百]", number):
         return str(int("".join(str(_HAN_DIGITS[c]) for c in number)))
     total, digit = 0, 0

@@ -50,7 +50,7 @@ def parse_question(text: str, lexicon: Lexicon | None = None, language: str | No
     if not isinstance(text, str) or not text.strip():
         raise InputError(f"Expected a question, got {'an empty text' if isinstance(text, str) else type(text).__name__}"
                          "; pass the question as a non-empty string.")  # fmt: skip
-    whole = text.strip()
+    whole = _encodable(text).strip()
     searched = _searched(whole)
     code = _code(language) if language else detect_language(searched)
     words = table(code)
@@ -80,6 +80,11 @@ def parse_question(text: str, lexicon: Lexicon | None = None, language: str | No
         intent=intent,
         truncated=len(whole) > SEARCHED_CHARACTERS,
     )
+
+
+def _encodable(text: str) -> str:
+    """Text that any encoder accepts: surrogates in pairs are the character they stand for, alone they stand for none."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _code(language: str) -> str:

@@ -15,17 +15,21 @@ from arbiter_rag.question.unspaced import content_runs, is_unspaced
 VAGUE, FILLER, SMALL_NUMBER = 0.3, 0.5, 0.5
 """Weights of words any document uses, of words stop-word collections list, of numbers of one or two digits."""
 
+FALLBACK = 0.1
+"""Weight of function words, which are looked for only when a question holds nothing else."""
+
 BEHIND = 0.3
 """Factor for words behind the last question mark: they say how to answer ("to two decimals"), not what to find."""
 
 _YEAR = re.compile(r"(?:1[89]|20)\d\d")
 _CAPITALS_SAY_NOTHING = frozenset({"de"})  # every noun has one
-_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th|er|e|ère|ème|º|ª|o|a|te[nrs]?|de|й|я|е|го)", re.IGNORECASE)
+_ORDINAL = re.compile(r"(?<!\d)\d++(?:st|nd|rd|th|er|e|ère|ème|º|ª|o|a|te[nrs]?|de|й|я|е|го)", re.IGNORECASE)
 _CLITICS = frozenset({"fr", "pt"})
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;¿¡«»„“”‘\"(\n]|(?<!\w)')\s*$")
-_ASKING = re.compile(r"[^.!?。！？\n]*(?:[.!](?=\w)[^.!?。！？\n]*)*[?？]")
+# It begins where a sentence ended: tried at every character, a text without a question mark would take its square.
+_ASKING = re.compile(r"(?:(?<![^?。！？\n])|(?<=[.!])(?!\w))[^.!?。！？\n]*+(?:[.!](?=\w)[^.!?。！？\n]*+)*+[?？]")
 # "e4", "top-3", "13h55", "Figure 2", "March 31": a position, a count, a time, a place in a list; "ISO 9001" is a name.
-_COUNTED = re.compile(r"[a-z][a-z-]*\d+|\d+[a-z]+\d*|[^\W\d_][a-zà-ÿа-я]+\.? \d+(?:[.,]\d+)*")
+_COUNTED = re.compile(r"[a-z][a-z-]{0,40}+\d++|(?<!\d)\d++[a-z]++\d*+|[^\W\d_][a-zà-ÿа-я]{1,40}+\.? \d++(?:[.,]\d++)*+")
 # Abbreviations of units, currencies, periods and measures: a text that means the same may well spell them out, so their
 # absence from a document tells nothing. Names of organisations and laws are not among them.
 _GENERAL_ABBREVIATIONS = frozenset(
@@ -69,10 +73,14 @@ def keywords_of(text: str, table: Table, language: str) -> list[Keyword]:
 
 
 def fallback_keywords(text: str, table: Table, language: str) -> list[Keyword]:
-    """For questions of function words only ("To be or not to be"): all their words but the question words, lightly."""
+    """For questions of function words only ("To be or not to be"): all their words but the question words, lightly.
+
+    Their `source` is `function_word`: where they stand, no answer is found.
+    """
     tokens = analyzer(language).tokens(text)
     words = [token.surface for token in tokens if token.term not in table.question_words and len(token.surface) > 1]
-    return _distinct([_keyword(word, VAGUE) for word in words], analyzer(language))
+    keywords = [Keyword(text=w, weight=FALLBACK, source="function_word", concept=fold(w)) for w in words]
+    return _distinct(keywords, analyzer(language))
 
 
 def _words(text: str, table: Table, analysis: Analyzer, language: str) -> list[_Word]:

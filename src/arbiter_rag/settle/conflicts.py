@@ -54,7 +54,8 @@ _COUNTED = {
 """Numbers that contracts write out."""
 
 _WRITTEN = {word: str(number) for number, words in _COUNTED.items() for word in words.split()}
-_DIGITS = r"\d{1,3}(?:[ \u00a0\u202f.,'’]\d{3})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)?"
+# A run of digits is tried at its first one only, and never shortened: a long one would take its square.
+_DIGITS = r"(?<!\d)(?:\d{1,3}(?:[ \u00a0\u202f.,'’]\d{3}){1,8}+(?!\d)(?:[.,]\d++)?|\d++(?:[.,]\d++)?)"
 _TIME = (
     r"(?:days?|weeks?|months?|years?|hours?|jours?|semaines?|mois|ans?|années?|heures?|tagen?|wochen?|monaten?|jahren?|"
     r"días?|semanas?|meses|años?|giorni|settimane|mesi|anni|dias|anos|dagen|weken|maanden|jaar|дн\w+|недел\w+|месяц\w*|"
@@ -64,9 +65,11 @@ _MONEY = r"[$€£¥]|\b(?:USD|EUR|GBP|CHF|dollars?|euros?)\b"
 _VALUES: dict[AnswerShape, re.Pattern[str]] = {
     "amount": re.compile(rf"(?i)(?:(?:{_MONEY})\s?(?:{_DIGITS})|(?:{_DIGITS})\s?(?:{_MONEY}))"),
     "percentage": re.compile(rf"(?i)(?:{_DIGITS})\s?(?:%|percent\b|per cent\b|pour cent\b|prozent\b|por ciento\b)"),
-    "duration": re.compile(rf"(?i)(?:{_DIGITS}|\b(?:{'|'.join(_WRITTEN)})\b)(?:\s*\([^)]{{1,20}}\))?[\s-]?(?:{_TIME})"),
+    "duration": re.compile(rf"(?i)(?:{_DIGITS}|\b(?:{'|'.join(_WRITTEN)})\b)(?:\s{{0,4}}\([^)]{{1,20}}\))?[\s-]?(?:{_TIME})"),
 }
 """Shapes whose values can be told apart from the numbers around them."""
+
+_SENTENCE_END = re.compile(r"\n|(?<=[.!?;。])\s+(?=\W{0,8}[A-ZÀ-ÝА-Я])")
 
 _MOST = 40
 """Candidates that are compared: pairs grow with the square."""
@@ -117,7 +120,7 @@ def _sentences(candidate: Candidate) -> list[str]:
     text = ""
     for line in candidate.snippet_lines:
         text += ("\n" if line.text[:1].isupper() else " ") + line.text.strip()
-    return [s.strip() for s in re.split(r"\n|(?<=[.!?;。])\s+(?=\W*[A-ZÀ-ÝА-Я])", text) if s.strip()]
+    return [s.strip() for s in _SENTENCE_END.split(text) if s.strip()]
 
 
 def _stated(text: str) -> str:

@@ -22,6 +22,9 @@ _DEPTH_LIMIT = 64
 _STARTS = 64
 """Places at which an embedded JSON value is tried."""
 
+Bytes = bytes | bytearray | memoryview
+"""What a transport may hand over instead of text."""
+
 CUT_SHORT = "it was cut short"
 BROKEN = "its JSON was broken and was repaired"
 
@@ -49,6 +52,15 @@ class Opened:
     """A value that was read; the wrapper tells JSON's null from nothing."""
 
     value: object
+
+
+def decoded(raw: Bytes) -> tuple[str, str]:
+    """The text of a reply's bytes and their encoding, told by a byte-order mark or by where its NUL bytes stand."""
+    data = bytes(raw)
+    encoding = json.detect_encoding(data)
+    # The mark itself stays for `stages`, which reports it.
+    plain = "utf-8" if encoding == "utf-8-sig" else encoding
+    return data.decode(plain, "replace"), plain
 
 
 def _integer(digits: str) -> object:

@@ -11,8 +11,8 @@ from arbiter_rag.contract import Box, Candidate, QuoteScope, SnippetLine
 from arbiter_rag.document.model import ParsedDocument
 from arbiter_rag.settle.folding import Folded, fold
 
-_REACH = 80
-"""Characters around a place that decide whether a quote may begin or end there."""
+_REACH = 200
+"""Characters around a place that decide whether a quote may begin or end there: a long clause."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,17 @@ from functools import cached_property
 
 from arbiter_rag.contract import Candidate, QuoteScope, QuoteStatus
 from arbiter_rag.document.model import ParsedDocument
-from arbiter_rag.settle.boundaries import cuts_negation, cuts_token, holds_negation, negations, word_count
+from arbiter_rag.settle.boundaries import cuts_token, word_count
 from arbiter_rag.settle.folding import Folded, fold, same_hyphens
+from arbiter_rag.settle.negation import cuts_negation, holds_negation, negations
 from arbiter_rag.settle.passages import SearchText, search_texts
 
 Spans = Sequence[tuple[int, int]]
 """Offsets (start, end) in a text."""
 
-_ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:\.{3}|…)\s*\]|\(\s*(?:\.{3}|…)\s*\)|\.{3,}|…)\s*")
+_ELLIPSIS = re.compile(
+    r"(?:(?<!\s)\s++)?(?:\[\s*+(?:\.{3}|…)\s*+\]|\(\s*+(?:\.{3}|…)\s*+\)|\.{3,}+|…)\s*+"
+)
 _GAP = 400
 """Characters that an ellipsis may leave out: more is not one passage any more."""
 

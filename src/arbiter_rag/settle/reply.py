@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from arbiter_rag.contract import Fault
 from arbiter_rag.errors import JudgeError
 from arbiter_rag.judges.base import JudgeReply
-from arbiter_rag.settle.jsontext import CUT_SHORT, JsonObject, loads_strict, stages
+from arbiter_rag.settle.jsontext import CUT_SHORT, Bytes, JsonObject, decoded, loads_strict, stages
 from arbiter_rag.settle.wording import one_line, shown
 
 _DEPTH = 8
@@ -99,7 +99,7 @@ def _faults(notes: list[str], truncated: bool) -> tuple[Fault, ...]:
 
 def _unusable(reply: JudgeReply) -> JudgeError:
     raw = reply.raw
-    text = raw if isinstance(raw, str) else raw.decode("utf-8", "replace") if isinstance(raw, bytes) else None
+    text = raw if isinstance(raw, str) else decoded(raw)[0] if isinstance(raw, Bytes) else None
     what = one_line(text, 80) if text is not None else f"a value of type {type(raw).__name__}"
     return JudgeError(
         f"Expected JSON with a list of rankings, got {what or 'nothing'!r}; ask again or let the rules decide.",
@@ -115,8 +115,14 @@ def _stages(raw: object) -> Iterator[tuple[tuple[str, ...], list[object]]]:
     """The JSON values a reply may mean, the strictest reading first."""
     if isinstance(raw, BaseModel):
         yield (), [raw.model_dump()]
-    elif isinstance(raw, str | bytes):
-        yield from stages(raw.decode("utf-8", "replace") if isinstance(raw, bytes) else raw)
+    elif isinstance(raw, str):
+        yield from stages(raw)
+    elif isinstance(raw, Bytes):
+        text, encoding = decoded(raw)
+        # JSON writes a NUL as an escape: bare ones tell that the bytes were in another encoding than was guessed.
+        if "\x00" not in text:
+            note = () if encoding == "utf-8" else (f"its bytes were {encoding.upper()}",)
+            yield from (((*note, *lenient), values) for lenient, values in stages(text))
     elif isinstance(raw, Mapping | list | tuple):
         yield (), [raw]
 

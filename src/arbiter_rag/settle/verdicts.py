@@ -87,8 +87,8 @@ def settle(
         error: Why the chosen judge did not decide, when this is the fallback's reply: the status is `degraded`,
             nothing is said to be not found, and no primary is discarded for its quote.
         on_unverified: What becomes of a primary whose quote is not verified: `demote` to supporting, `flag` (the role
-            stays, a fault says so), or `discard`. A passage without any text cannot be quoted: its primary stays, and a
-            fault says that nothing verifies it.
+            stays, a fault says so), or `discard`. A passage without any text cannot be quoted: a fault says that nothing
+            verifies it, and unless flagged its primary is lowered to supporting, never discarded.
         spans_of: Finds stretches of a text that address the judge. A primary in a passage that holds any stands only
             if the detectors find evidence in its other lines and its verified quote lies outside them.
 
@@ -194,14 +194,17 @@ def _bearing(
             detail = f"{own} addresses the judge and {why}; lowered from primary to supporting."
             return "supporting", [Fault(kind="demoted", detail=detail, candidate_id=own)]
     if found is None:
-        detail = f"{own} has no text that could be quoted; nothing verifies its verdict."
-        return "primary", [Fault(kind="unverified", detail=detail, candidate_id=own)]
+        detail = f"{own} has no text that could be quoted; nothing verifies its verdict"
+        # Whatever becomes of false quotes: nothing says that this passage is wrong, so it is not thrown away.
+        role: Role = "primary" if policy == "flag" else "supporting"
+        detail += "." if role == "primary" else "; lowered from primary to supporting."
+        return role, [Fault(kind="unverified", detail=detail, candidate_id=own)]
     if found.status in ("exact", "folded"):
         return "primary", []
     what = _UNVERIFIED[found.status]
     if policy == "flag":
         return "primary", [Fault(kind="unverified", detail=f"The quote of {own} {what}.", candidate_id=own)]
-    role: Role = "supporting" if policy == "demote" else "discarded"
+    role = "supporting" if policy == "demote" else "discarded"
     detail = f"The quote of {own} {what}; lowered from primary to {role}."
     return role, [Fault(kind="demoted", detail=detail, candidate_id=own)]
 

@@ -48,4 +48,4 @@ def _plain(value: object) -> str:
 
 def presentable(text: str) -> str:
     """A quote as the result carries it: as it came, but without lone surrogates, which no encoder accepts."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
