@@ -40,7 +40,7 @@ ForeignScore = Annotated[float | None, AfterValidator(_finite)]
 class Contract(BaseModel):
     """Base of all models here: frozen, and a field that nobody defined is an error."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 # --- the question -----------------------------------------------------------------------------------------------
@@ -446,7 +446,7 @@ class Fault(Contract):
 
     Attributes:
         kind: `unknown_id`, `repeated_id`, `repaired`, `bad_role`, `bad_conflict`, `truncated_reply`, `omitted` (no
-            verdict on some candidates), `demoted`, `unverified` (a primary kept without a verified quote, or lowered for want of text),
+            verdict on some candidates), `demoted`, `unverified` (a primary without a verified quote),
             `truncated_snippet` (shortened before the call to fit; no fault of the reply) or `other`.
         detail: One sentence; text from the reply is quoted and clipped.
         candidate_id: The candidate concerned, where there is one.

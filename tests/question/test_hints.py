@@ -141,3 +141,16 @@ def test_a_section_word_without_number_is_no_hint(question: str) -> None:
 )
 def test_hinted_words_are_no_keywords(question: str, left: list[str]) -> None:
     assert [keyword.text for keyword in parse_question(question).keywords] == left
+
+
+@pytest.mark.parametrize(
+    "question", ["What is on page -1?", "Seite −1", "pages -1", "p. -1", "page n° -1", "第-1页", "-1ページ"]
+)
+def test_a_page_with_a_sign_is_no_page_of_its_digits(question: str) -> None:
+    assert [hint.label for hint in parse_question(question).pages] == ["-1"]
+
+
+def test_a_dash_between_pages_is_no_sign() -> None:
+    for question in ("pages 3-5", "pages 3 - 5", "pages 3 -5", "pages 3–5"):
+        (hint,) = parse_question(question).pages
+        assert (hint.label, hint.last_label) == ("3", "5")

@@ -137,3 +137,21 @@ def test_the_language_may_be_given(given: str, language: str) -> None:
 def test_names_of_the_story_before_the_question_are_anybody() -> None:
     story = "Rosa asked Milan for a refund in 2019. Does Globex Insurance pay in 2024?"
     assert {k.text for k in parse_question(story).keywords if k.is_name} == {"Globex Insurance", "2024"}
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "telling"),
+    [
+        ("fr", "Qui a présenté et proposé la turbine ?", "turbine"),
+        ("de", "Wer hat die Turbine vorgestellt und vorgeschlagen?", "Turbine"),
+        ("es", "¿Quién presentó, propuesto y escrito, la turbina?", "turbina"),
+        ("it", "Chi ha scritto, presentato e proposto la turbina?", "turbina"),
+        ("pt", "Quem tinha escrito, apresentado e proposto a turbina?", "turbina"),
+        ("nl", "Wie heeft de turbine geschreven, gepresenteerd en voorgesteld?", "turbine"),
+    ],
+)
+def test_what_documents_do_with_a_thing_tells_little(language: str, question: str, telling: str) -> None:
+    weights = {keyword.text: keyword.weight for keyword in parse_question(question, language=language).keywords}
+    assert weights.pop(telling) == 1.0
+    assert weights
+    assert max(weights.values()) <= 0.5

@@ -116,3 +116,9 @@ def test_any_mixture_of_what_patterns_look_for_is_parsed(pieces: list[str], glue
     question = glue.join(pieces)
     if question.strip():
         assert parse_question(question).text == question.strip()
+
+
+def test_a_lone_surrogate_does_not_stay() -> None:
+    parsed = parse_question("What is the \ud800 fee, \ud83d\ude00 \udc00?")
+    assert parsed.text == "What is the \ufffd fee, \U0001f600 \ufffd?"
+    assert type(parsed).model_validate_json(parsed.model_dump_json()) == parsed

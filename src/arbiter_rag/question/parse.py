@@ -83,7 +83,7 @@ def parse_question(text: str, lexicon: Lexicon | None = None, language: str | No
 
 
 def _encodable(text: str) -> str:
-    """Text that any encoder accepts: surrogates in pairs are the character they stand for, alone they stand for none."""
+    """Text that any encoder accepts: surrogates in pairs are one character, alone they are none."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 

@@ -65,7 +65,9 @@ _MONEY = r"[$€£¥]|\b(?:USD|EUR|GBP|CHF|dollars?|euros?)\b"
 _VALUES: dict[AnswerShape, re.Pattern[str]] = {
     "amount": re.compile(rf"(?i)(?:(?:{_MONEY})\s?(?:{_DIGITS})|(?:{_DIGITS})\s?(?:{_MONEY}))"),
     "percentage": re.compile(rf"(?i)(?:{_DIGITS})\s?(?:%|percent\b|per cent\b|pour cent\b|prozent\b|por ciento\b)"),
-    "duration": re.compile(rf"(?i)(?:{_DIGITS}|\b(?:{'|'.join(_WRITTEN)})\b)(?:\s{{0,4}}\([^)]{{1,20}}\))?[\s-]?(?:{_TIME})"),
+    "duration": re.compile(
+        rf"(?i)(?:{_DIGITS}|\b(?:{'|'.join(_WRITTEN)})\b)(?:\s{{0,4}}\([^)]{{1,20}}\))?[\s-]?(?:{_TIME})"
+    ),
 }
 """Shapes whose values can be told apart from the numbers around them."""
 

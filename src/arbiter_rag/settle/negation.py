@@ -28,15 +28,21 @@ _NEGATIONS = {
 }
 """What turns a statement round, by language: `no` denies in English and means "in the" in Portuguese."""
 
-_NEARBY = frozenset("without sans ohne sin senza sem zonder без bez utan uden uten fără".split())
+_NEARBY = frozenset(
+    ["without", "sans", "ohne", "sin", "senza", "sem", "zonder", "без", "bez", "utan", "uden", "uten", "fără"]
+)
 """Words that deny the noun behind them and not the whole clause."""
 
-_DENIES_ON = _NEARBY | frozenset("nor neither ni weder né nem noch ни ні ani nici".split())
+_DENIES_ON = _NEARBY | frozenset(["nor", "neither", "ni", "weder", "né", "nem", "noch", "ни", "ні", "ani", "nici"])
 """Words that deny what follows them; a quote that ends before one keeps its own meaning."""
 
+_TOKEN = re.compile(r"(?<![\w\\])\w+(?:['’-]\w+)*['’]?")
+_NEXT = re.compile(rf"[^\S\t]*({_TOKEN.pattern})(?:[^\S\t]+({_TOKEN.pattern}))?")
+"""The next two words, with nothing but blanks before them."""
+
 _ONLY = re.compile(
-    r"(?i)\b(?:not (?:only|just|merely)|nicht (?:nur|allein|bloß)|non (?:seulement|solo|soltanto)|no (?:sólo|solo|solamente)"
-    r"|não (?:só|apenas|somente)|niet (?:alleen|slechts)|не только|nie tylko|inte bara|ikke (?:kun|bare))\b"
+    r"(?i)\b(?:not (?:only|just|merely)|nicht (?:nur|allein|bloß)|non (?:seulement|solo|soltanto)"
+    r"|no (?:sólo|solo|solamente)|não (?:só|apenas|somente)|niet (?:alleen|slechts)|не только|nie tylko|inte bara|ikke (?:kun|bare))\b"
 )
 """What denies nothing: both halves hold."""
 
@@ -56,12 +62,11 @@ _CLAUSE_END = re.compile(
 _ASIDE = re.compile(r",(?:\s+[^\s,.;:]{1,20}){1,3},")
 """A word or three between commas: the clause goes on behind them."""
 
-_TOKEN = re.compile(r"\w+(?:['’-]\w+)*['’]?")
 _EXCEPT = re.compile(
     r"(?i)\b(?:except(?:ed|ing|ion|ions|s)?|exclu\w+|unless|save (?:for|that|as|where|in)|other than|"
     r"sauf|excepté\w*|hormis|à moins|à l['’]exc\w+|außer\w*|ausgenommen|ausschl\w+|ausgeschlossen\w*|ausnahme\w*|"
-    r"sei denn|"
-    r"salvo|excepto|exceptuad\w+|excepción|a menos|eccetto|eccezione|tranne|fuorché|a meno|esclus\w+|exceto|exceção|excet\w+|"
+    r"sei denn|salvo|excepto|exceptuad\w+|excepción|a menos|eccetto|eccezione|tranne|fuorché|a meno|esclus\w+|exceto|"
+    r"exceção|excet\w+|"
     r"behalve|tenzij|uitgezonderd|uitzondering\w*|uitgesloten|кроме|исключ\w+|за вычетом|крім|oprócz|chyba|z wyjątkiem|"
     r"utom|förutom|undantag\w*|undtage\w*|undtagelse\w*|medmindre|unntak\w*|unntatt|kromě|vyjma|cu excepția|hariç)\b"
     r"|除[非外く]|除了|以外|제외|이외"
@@ -69,7 +74,37 @@ _EXCEPT = re.compile(
 """What takes something out of a statement: left out of a quote, it says more than its source."""
 
 _LEADS = frozenset(
-    "in under at on by to for en sous à dans unter auf zu bei bajo a sotto sob em op onder aan ни под в на i ved".split()
+    [
+        "in",
+        "under",
+        "at",
+        "on",
+        "by",
+        "to",
+        "for",
+        "en",
+        "sous",
+        "à",
+        "dans",
+        "unter",
+        "auf",
+        "zu",
+        "bei",
+        "bajo",
+        "a",
+        "sotto",
+        "sob",
+        "em",
+        "op",
+        "onder",
+        "aan",
+        "ни",
+        "под",
+        "в",
+        "на",
+        "i",
+        "ved",
+    ]
 )
 """Small words before a denied noun: "in no case", "in keinem Fall", "en aucun cas"."""
 
@@ -130,12 +165,12 @@ def _denied_behind(quoted: str, after: str, words: frozenset[str]) -> bool:
     clause = after[: end.start() if end else len(after)]
     if _UNSPACED_CLAUSE_AFTER.search(clause):
         return True
-    tokens = [t.lower() for t in _TOKEN.findall(clause)]
-    if not tokens or re.search(r"(?i)\b(?:ne\s|n['’])", quoted[-48:]):
+    if re.search(r"(?i)\b(?:ne\s|n['’])", quoted[-48:]):
         return False
-    if words & _LATE and _LATE & {*tokens} & words:
+    if _LATE & words & {t.lower() for t in _TOKEN.findall(clause)}:
         return True
-    first, second = tokens[0], tokens[1] if len(tokens) > 1 else ""
+    following = _NEXT.match(clause)
+    first, second = ((word or "").lower() for word in following.groups()) if following else ("", "")
     if first in _LEADS and second in words and second not in _DENIES_ON:
         return True
     return _denies(first, words) and first not in _DENIES_ON

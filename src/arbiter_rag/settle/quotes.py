@@ -18,9 +18,7 @@ from arbiter_rag.settle.passages import SearchText, search_texts
 Spans = Sequence[tuple[int, int]]
 """Offsets (start, end) in a text."""
 
-_ELLIPSIS = re.compile(
-    r"(?:(?<!\s)\s++)?(?:\[\s*+(?:\.{3}|…)\s*+\]|\(\s*+(?:\.{3}|…)\s*+\)|\.{3,}+|…)\s*+"
-)
+_ELLIPSIS = re.compile(r"(?:(?<!\s)\s++)?(?:\[\s*+(?:\.{3}|…)\s*+\]|\(\s*+(?:\.{3}|…)\s*+\)|\.{3,}+|…)\s*+")
 _GAP = 400
 """Characters that an ellipsis may leave out: more is not one passage any more."""
 

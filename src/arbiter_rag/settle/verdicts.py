@@ -87,8 +87,8 @@ def settle(
         error: Why the chosen judge did not decide, when this is the fallback's reply: the status is `degraded`,
             nothing is said to be not found, and no primary is discarded for its quote.
         on_unverified: What becomes of a primary whose quote is not verified: `demote` to supporting, `flag` (the role
-            stays, a fault says so), or `discard`. A passage without any text cannot be quoted: a fault says that nothing
-            verifies it, and unless flagged its primary is lowered to supporting, never discarded.
+            stays, a fault says so), or `discard`. A passage without any text cannot be quoted: a fault says that
+            nothing verifies it, and unless flagged its primary is lowered to supporting, never discarded.
         spans_of: Finds stretches of a text that address the judge. A primary in a passage that holds any stands only
             if the detectors find evidence in its other lines and its verified quote lies outside them.
 
