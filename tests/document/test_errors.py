@@ -8,6 +8,7 @@ import sys
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -76,6 +77,31 @@ def test_path_bytes_and_file_give_the_same(make_pdf: Any, prose: Any, tmp_path: 
     assert [d.name for d in docs] == ["policy.pdf", "policy.pdf", *["document.pdf"] * 3, "policy.pdf"]
     assert ParsedDocument.from_pdf(data, doc_id="mine").doc_id == "mine"
     assert docs[0].doc_id == docs[0].sha256[:12]  # type: ignore[index]  # bytes were there
+
+
+def test_a_file_is_read_from_its_beginning_wherever_it_stands(make_pdf: Any, prose: Any, tmp_path: Path) -> None:
+    data = make_pdf([prose(80, 5)])
+    (tmp_path / "policy.pdf").write_bytes(data)
+    wanted = ParsedDocument.from_pdf(data)
+    with (tmp_path / "policy.pdf").open("rb") as file:
+        for stream in (file, io.BytesIO(data)):
+            for at in (4, len(data) // 2, len(data)):
+                stream.seek(at)
+                doc = ParsedDocument.from_pdf(stream)
+                assert (doc.doc_id, doc.texts) == (wanted.doc_id, wanted.texts)
+    with pytest.raises(DocumentError, match=r"policy\.pdf cannot be read .*closed"):
+        ParsedDocument.from_pdf(file)
+
+
+def test_a_stream_without_a_way_back_is_read_as_it_comes(make_pdf: Any, prose: Any) -> None:
+    data = make_pdf([prose(80, 5)])
+
+    class Response(io.RawIOBase):
+        def read(self, size: int = -1) -> bytes:
+            return data
+
+    for stream in (Response(), SimpleNamespace(read=lambda: data)):
+        assert ParsedDocument.from_pdf(stream).doc_id == ParsedDocument.from_pdf(data).doc_id  # type: ignore[arg-type]  # is what is tested
 
 
 def test_without_pymupdf_the_extra_is_named(make_pdf: Any) -> None:

@@ -17,11 +17,11 @@ from itertools import zip_longest
 import numpy as np
 
 from arbiter_rag.document.folding import split_number, squash
-from arbiter_rag.document.locate import has_leader
 from arbiter_rag.document.numbering import DECIMAL, rank
 from arbiter_rag.document.printed import CONTENTS_TITLES
 from arbiter_rag.document.ranking import Candidate, Style, in_levels, prominence, style_of
 from arbiter_rag.document.sections import Heading
+from arbiter_rag.document.titles import has_leader
 from arbiter_rag.document.view import View
 
 _MAX_CHARS = 140

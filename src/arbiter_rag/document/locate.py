@@ -1,47 +1,37 @@
 """Outline or contents entries -> headings on the line where they are printed, whatever heights the file claims. Pure.
 
 Every entry gets a few possible lines with a score; the best chain through all entries that keeps their order wins, so
-that ten headings called "Overview" each find their own.
+that ten headings called "Overview" each find their own. However often a title is printed, an entry takes a bounded
+number of lines into the chain, and a page is read once for all entries of one title.
 """
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
 
 from arbiter_rag.contract import HeadingSource
 from arbiter_rag.document.folding import split_number, squash
 from arbiter_rag.document.outline import Entry
 from arbiter_rag.document.sections import Heading
+from arbiter_rag.document.titles import EXACT, MAX_CHOICES, Choice, Printed, Search, look_of, readings_of
 from arbiter_rag.document.view import View
 
-_MAX_WRAP = 4
-_MAX_CHOICES = 8
+_MAX_LOST = 64
+"""Lines that are weighed for an entry that points nowhere."""
+
+_MAX_WEIGHED = 32
+"""Up to so many lines of a page are all scored for an entry; of more, the best, the nearest in order and in height."""
+
 _MAX_LEVEL = 9
-_EXACT, _RUN_IN, _ALIKE = 4.0, 1.0, 1.5
-_SURE = _EXACT + 1.5
+_SURE = EXACT + 1.5
 """A match this good on the page an entry names: no other page is looked at."""
 
 _POINTED = 2.0
 """Score of the line an entry points to when its title is not printed there."""
-
-_LETTERED = re.compile(r"([A-Z])\s+(\S.+)")
-_LEADER = re.compile(r"(?:[.·…_]\s?){4,}|\.{3,}|\t\s*(?:\d{1,4}|[ivxlc]{1,6})\s*$")
-"""What a line of a printed contents page has: leader dots, or a page number in a cell of its own."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Choice:
-    """A line at which an entry's section may start; `rows` is 0 when the title is not printed there."""
-
-    row: int
-    rows: int
-    number: str
-    title: str
-    score: float
 
 
 def place(
@@ -59,7 +49,7 @@ def place(
         The headings, and the entries that could not be placed: they point nowhere and stand nowhere.
     """
     pointed = [e for e in entries if e.page is not None]
-    chosen: dict[int, _Choice] = dict(
+    chosen: dict[int, Choice] = dict(
         zip((i for i, e in enumerate(entries) if e.page is not None), _best_chain(pointed, view), strict=True)
     )
     lost = _find_lost(entries, chosen, view, floor)
@@ -82,11 +72,16 @@ def place(
     return headings, lost
 
 
-def _best_chain(entries: Sequence[Entry], view: View) -> list[_Choice]:
+def _best_chain(entries: Sequence[Entry], view: View) -> list[Choice]:
     """The choices with the highest sum of scores, going backwards punished (Viterbi)."""
     if not entries:
         return []
-    columns = [_choices(entry, view) for entry in entries]
+    search, counts, before_it = Search(view), Counter((e.title, e.page) for e in entries), Counter[object]()
+    columns = []
+    for entry in entries:
+        same = (entry.title, entry.page)
+        columns.append(_choices(entry, search, before_it[same], counts[same]))
+        before_it[same] += 1
     totals = [c.score for c in columns[0]]
     back: list[list[int]] = []
     for i, column in enumerate(columns[1:], start=1):
@@ -109,7 +104,7 @@ def _best_chain(entries: Sequence[Entry], view: View) -> list[_Choice]:
     return [columns[i][at] for i, at in enumerate(reversed(chain))]
 
 
-def _cost(before: _Choice, after: _Choice, returns: bool) -> float:
+def _cost(before: Choice, after: Choice, returns: bool) -> float:
     if after.row > before.row or returns:
         return 0.0
     if after.row == before.row:
@@ -117,112 +112,51 @@ def _cost(before: _Choice, after: _Choice, returns: bool) -> float:
     return 3.0
 
 
-def _choices(entry: Entry, view: View) -> list[_Choice]:
-    """Where a section may start, best first; the last resort is where the entry points."""
+def _choices(entry: Entry, search: Search, place: int, count: int) -> list[Choice]:
+    """Where a section may start, best first; the last resort is where the entry points.
+
+    Args:
+        entry: The entry.
+        search: The text.
+        place: How many entries before it have its title and page.
+        count: How many entries have them in all.
+    """
     assert entry.page is not None
-    found: list[_Choice] = []
+    view = search.view
+    found: list[Choice] = []
+    ordered: set[int] = set()
     for page in (entry.page, entry.page + 1, entry.page - 1, entry.page + 2, entry.page - 2):
         distance = abs(page - entry.page)
         best = max((c.score for c in found), default=0.0)
-        if best >= (_SURE if distance == 1 else _EXACT - 1) and distance:
+        if best >= (_SURE if distance == 1 else EXACT - 1) and distance:
             break
         if not 1 <= page <= view.pages:
             continue
-        for match in _matches(entry.title, view, page):
+        printed = search.printed(entry.title, page)
+        in_order = printed.in_order(place, count) if not ordered else set()
+        ordered.update(printed.choices[i].row for i in in_order)
+        for match in _weighed(entry, printed, in_order):
             near = _near(entry, match.row, view) if not distance else -1.5 * distance
             found.append(replace(match, score=match.score + near))
-    if not any(c.score >= _EXACT - 1 for c in found):
-        found.extend(_alike(entry, view))
+    if not any(c.score >= EXACT - 1 for c in found):
+        alike = Printed(search.alike(entry.title, entry.page), view)
+        in_order = alike.in_order(place, count)
+        ordered.update(alike.choices[i].row for i in in_order)
+        found.extend(_weighed(entry, alike, in_order))
     found.append(_pointed(entry, view))
-    return sorted(found, key=lambda c: -c.score)[:_MAX_CHOICES]
+    ranked = sorted(found, key=lambda c: -c.score)
+    return ranked[:MAX_CHOICES] + [c for c in ranked[MAX_CHOICES:] if c.row in ordered]
 
 
-def _readings(heading: str) -> list[tuple[str, str]]:
-    """Number and title, as a heading may be meant: "A References" may be appendix A, "2 discs" may have no number."""
-    number, title = split_number(heading)
-    readings = [(number, title or heading)]
-    if number and title:
-        readings.append(("", heading))
-    elif not number and (lettered := _LETTERED.match(heading)):
-        readings.append((lettered[1], lettered[2]))
-    return readings
-
-
-def _matches(heading: str, view: View, page: int) -> Iterator[_Choice]:
-    """Lines of a page on which a heading is printed: whole, wrapped, in a cell, or as the beginning of the line."""
-    wanted = squash(heading)
-    readings = [(number, title, squash(number), squash(title)) for number, title in _readings(heading)]
-    heads = [bare[:6] for *_, bare in readings]
-    keys, start = view.keys(page), view.starts[page - 1]
-    if not any(head in view.joined(page) for head in heads):
-        return
-    for i, key in enumerate(keys):
-        if not key or not (wanted.startswith(key) or any(head in key for head in heads)):
-            continue
-        text = view.texts[start + i]
-        printed = split_number(text)[0]
-        for number, title, folded, bare in readings:
-            said = squash(printed)
-            agrees = said == folded or (bool(said and folded) and (said.endswith(folded) or folded.endswith(said)))
-            if number and len(number) == 1 and number.isalpha() and not agrees:
-                continue
-            rows, whole = _extent(keys, i, wanted, bare, said, view, start)
-            if whole:
-                fit = 0.5 if agrees else -2.0 if said and folded else 0.0
-                score = _EXACT + _look(view, start + i, rows) + fit
-                choice = _Choice(start + i, rows, number or printed, title, score)
-                yield _with_number_above(choice, number, view)
-                break
-            if "\t" in text and any(squash(cell) == bare for cell in text.split("\t")):
-                yield _Choice(start + i, 1, number or printed, title, _RUN_IN + 1.5 + _look(view, start + i, 1))
-            elif len(bare) > 3 and (key.startswith(wanted) or key.removeprefix(said).startswith(bare)):
-                if agrees or not (said and folded):
-                    yield _Choice(start + i, 1, number or printed, title, _RUN_IN + _look(view, start + i, 1))
-                break
-
-
-def _extent(keys: list[str], i: int, wanted: str, bare: str, said: str, view: View, start: int) -> tuple[int, bool]:
-    """How many rows from `i` on a heading takes, and whether they say it to its end."""
-    joined = ""
-    for rows in range(1, min(_MAX_WRAP, len(keys) - i) + 1):
-        if rows > 1 and view.furniture[start + i + rows - 1]:
-            break
-        joined += keys[i + rows - 1]
-        rest = joined.removeprefix(said)
-        if joined in (wanted, bare) or rest == bare:
-            return rows, True
-        if not (wanted.startswith(joined) or bare.startswith(rest)):
-            break
-    return 1, False
-
-
-def _with_number_above(choice: _Choice, number: str, view: View) -> _Choice:
-    """Take in "Chapter 3" on a line of its own above the title."""
-    above = choice.row - 1
-    if split_number(view.texts[choice.row])[0] or above < view.starts[view.page_of(choice.row) - 1]:
-        return choice
-    text = view.texts[above]
-    if len(text) > 20 or view.furniture[above] or view.stands_out(above) <= 0:
-        return choice
-    printed, rest = split_number(f"{text} x")
-    if rest != "x" or not printed or (number and not squash(printed).endswith(squash(number))):
-        return choice
-    return replace(choice, row=above, rows=choice.rows + 1, number=number or printed)
-
-
-def has_leader(text: str) -> bool:
-    """Whether a line looks like one of a contents page; the pattern is tried only where it can match."""
-    return any(c in text for c in ("..", ". .", "\t", "…", "·", "_")) and bool(_LEADER.search(text))
-
-
-def _look(view: View, row: int, rows: int) -> float:
-    """How much a line looks like a heading; printed contents pages and running headers do not."""
-    look = view.stands_out(row)
-    if view.furniture[row] or view.turned[row]:
-        look -= 2.5
-    if any(has_leader(view.texts[r]) for r in range(row, row + rows + 1) if r < len(view)):
-        look -= 3.0
-    return look
+def _weighed(entry: Entry, printed: Printed, in_order: set[int]) -> list[Choice]:
+    """The choices that an entry looks at, in reading order."""
+    if len(printed.choices) <= _MAX_WEIGHED:
+        return list(printed.choices)
+    chosen = in_order.union(printed.best)
+    if entry.top is not None and entry.page is not None:
+        chosen |= printed.at_height(entry.top)
+        chosen |= printed.at_height(printed.view.page_sizes[entry.page - 1][1] - entry.top)
+    return [printed.choices[i] for i in sorted(chosen)]
 
 
 def _near(entry: Entry, row: int, view: View) -> float:
@@ -234,44 +168,23 @@ def _near(entry: Entry, row: int, view: View) -> float:
     return max(0.0, 1.5 - abs(top - entry.top) / 60, 1.0 - abs(top - flipped) / 60)
 
 
-def _alike(entry: Entry, view: View) -> Iterator[_Choice]:
-    """Lines of the page that nearly say the title: typing errors, other punctuation, a word more."""
-    assert entry.page is not None
-    key = squash(entry.title)
-    number, title = _readings(entry.title)[0]
-    rows, keys = view.rows(entry.page), view.keys(entry.page)
-    if len(key) < 6:
-        return
-    for i, row in enumerate(rows):
-        if view.stands_out(row) <= 0 or view.furniture[row]:
-            continue
-        joined = ""
-        for n, part in enumerate(keys[i : i + _MAX_WRAP], start=1):
-            joined += part
-            if len(joined) > 1.4 * len(key) or abs(view.sizes[row + n - 1] - view.sizes[row]) > 0.5:
-                break
-            if len(joined) > 0.7 * len(key) and (ratio := SequenceMatcher(None, key, joined).ratio()) > 0.8:
-                printed = split_number(view.texts[row])[0]
-                yield _Choice(row, n, number or printed, title, _ALIKE * ratio + _look(view, row, n))
-
-
-def _pointed(entry: Entry, view: View) -> _Choice:
+def _pointed(entry: Entry, view: View) -> Choice:
     """Where an entry points: the first line at or below its height, or the page's first line."""
     assert entry.page is not None
-    number, title = _readings(entry.title)[0]
+    number, title = readings_of(entry.title)[0]
     rows = view.rows(entry.page)
     row = next((r for r in rows if not view.furniture[r]), rows.start)
     if entry.top is None:
-        return _Choice(row, 0, number, title, 0.5)
+        return Choice(row, 0, number, title, 0.5)
     row = next((r for r in rows if view.boxes[r][3] > entry.top + 2 and not view.furniture[r]), rows.stop)
     if row < rows.stop and view.stands_out(row) > 0:  # another wording of the title: half of its words are there
         words, there = set(entry.title.lower().split()), set(view.texts[row].lower().split())
         if len(words & there) * 2 >= len(words):
-            return _Choice(row, 1, number, title, _POINTED)
-    return _Choice(row, 0, number, title, _POINTED)
+            return Choice(row, 1, number, title, _POINTED)
+    return Choice(row, 0, number, title, _POINTED)
 
 
-def _find_lost(entries: Sequence[Entry], chosen: dict[int, _Choice], view: View, floor: int) -> list[Entry]:
+def _find_lost(entries: Sequence[Entry], chosen: dict[int, Choice], view: View, floor: int) -> list[Entry]:
     """Look for entries that point nowhere between their placed neighbours; only a line that is their heading counts."""
     lost = []
     placed = sorted(chosen)
@@ -281,12 +194,15 @@ def _find_lost(entries: Sequence[Entry], chosen: dict[int, _Choice], view: View,
             continue
         later = bisect_right(placed, i)
         following = chosen[placed[later]].row if later < len(placed) else len(view)
-        number, title = _readings(entry.title)[0]
-        rows = sorted({*view.index.get(squash(entry.title), ()), *(view.index.get(squash(title), ()))})
-        fits = [r for r in rows if floor <= r < max(following, floor + 1) and _look(view, r, 1) > -1]
+        number, title = readings_of(entry.title)[0]
+        rows: set[int] = set()
+        for same in (view.index.get(squash(entry.title), []), view.index.get(squash(title), [])):
+            first, stop = bisect_left(same, floor), bisect_left(same, max(following, floor + 1))
+            rows.update(islice(same, first, min(stop, first + _MAX_LOST)))
+        fits = [r for r in sorted(rows) if look_of(view, r, 1) > -1]
         if fits:
-            best = max(fits, key=lambda r: _look(view, r, 1))
-            chosen[i] = _Choice(best, 1, number or split_number(view.texts[best])[0], title, _EXACT)
+            best = max(fits, key=lambda r: look_of(view, r, 1))
+            chosen[i] = Choice(best, 1, number or split_number(view.texts[best])[0], title, EXACT)
             floor = best
         else:
             lost.append(entry)

@@ -14,12 +14,18 @@ import numpy as np
 import pandas as pd
 
 from arbiter_rag.contract import Box, CandidateScope, DocumentRef, HeadingSource
+from arbiter_rag.errors import InputError
 from arbiter_rag.progress import Progress
 
 T = TypeVar("T")
 
 FRONT = "front"
 """Section id of the text before the first heading."""
+
+
+def _check_name(what: str, value: object) -> None:
+    if value is not None and not isinstance(value, str):
+        raise InputError(f"{what} must be a string or None, not {type(value).__name__}; convert it with str.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +148,8 @@ class ParsedDocument:
         """Read a PDF with PyMuPDF (extra `pdf`).
 
         Args:
-            source: Path, bytes, or a file opened in binary mode.
+            source: Path, bytes, or a file opened in binary mode; a file that can be rewound is read from its
+                beginning, wherever it stands.
             password: For an encrypted file.
             headings: Where sections come from: `auto` takes the outline, without one the printed contents page, then
                 fonts and numbering; `layout` asks PyMuPDF 2's layout model (about 5 pages a second).
@@ -153,7 +160,9 @@ class ParsedDocument:
         Raises:
             DocumentError: No such file, a folder, not a PDF, encrypted, damaged, without pages.
             ConfigurationError: PyMuPDF (or, for `layout`, its layout model) is not installed.
+            InputError: `source`, `headings` or `doc_id` is none of what they may be.
         """
+        _check_name("doc_id", doc_id)
         from arbiter_rag.document.pdf import parse_pdf
 
         document = parse_pdf(
@@ -173,14 +182,17 @@ class ParsedDocument:
         """Take the tables of anyone's own parser; they are copied, never changed.
 
         Args:
-            line_df: One row a line: page, line (1-based), text; optional x0, y0, x1, y1, font_size, bold, furniture.
+            line_df: One row a line: page, line (1-based, at most 1,000,000 each), text; optional x0, y0, x1, y1,
+                font_size (NaN: unknown), bold, furniture (True or False). At most 100,000 pages may be left out.
             toc_df: One row a heading: level (1 is the top), title, page; optional line (of the heading) and number.
-            doc_id: By default made from the texts.
+            doc_id: By default made from pages, lines, texts and `toc_df`: the same content has the same id.
             name: For a person; by default the `doc_id`.
 
         Raises:
-            InputError: A column is missing or holds the wrong values.
+            InputError: A column is missing, doubled or holds the wrong values.
         """
+        _check_name("doc_id", doc_id)
+        _check_name("name", name)
         from arbiter_rag.document.frames import parse_frames
 
         return parse_frames(line_df, toc_df, doc_id=doc_id, name=name)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, get_args
@@ -118,13 +119,24 @@ def _read(source: str | Path | bytes | BinaryIO) -> tuple[bytes, str]:
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or error
             raise DocumentError(f"{path!s:.200} cannot be read ({why}); check the path and its permissions.") from error
-    if hasattr(source, "read"):
-        data = source.read()
+    if hasattr(source, "read") and not isinstance(source, io.TextIOBase):
+        name = getattr(source, "name", None)
+        name = Path(name).name if isinstance(name, str) else "document.pdf"
+        data = _read_file(source, name)
         if isinstance(data, bytes):
-            name = getattr(source, "name", None)
-            return data, Path(name).name if isinstance(name, str) else "document.pdf"
+            return data, name
     kind = type(source).__name__
     raise InputError(f"A path, bytes or a file opened in binary mode was expected, not {kind}; use open(path, 'rb').")
+
+
+def _read_file(file: BinaryIO, name: str) -> object:
+    """All of a file, from its beginning where it can be rewound: somebody may have looked into it before."""
+    with suppress(AttributeError, OSError, ValueError):  # pipes and responses of servers have no way back
+        file.seek(0)
+    try:
+        return file.read()
+    except (OSError, ValueError) as error:
+        raise DocumentError(f"{name} cannot be read ({error}); open it anew, in binary mode.") from error
 
 
 def _open(pymupdf: Any, data: bytes, name: str, password: str | None) -> Any:
