@@ -5,10 +5,9 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from arbiter_rag.arbiter import Arbiter
 from arbiter_rag.audit import AuditRecord, Decision
@@ -25,6 +24,9 @@ from arbiter_rag.lexicon import Lexicon
 from arbiter_rag.prompt import plain_instructions, system_prompt, user_prompt
 from arbiter_rag.question import parse_question
 from arbiter_rag.steps import Ask, Conclude, Embed, Proceeding, Steps
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _OPENED = ("outline", "printed", "fonts", "layout", "none")
 

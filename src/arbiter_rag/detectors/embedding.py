@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from arbiter_rag.contract import Hit, ParsedQuestion
 from arbiter_rag.detectors.base import Embedder
 from arbiter_rag.detectors.index import index_of
 from arbiter_rag.document import ParsedDocument
 
-Vectors = NDArray[np.float32]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Vectors = NDArray[np.float32]
 
 
 class EmbeddingDetector:

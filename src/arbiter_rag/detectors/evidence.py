@@ -6,14 +6,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from arbiter_rag.contract import AnswerShape
 from arbiter_rag.detectors.index import DocumentIndex
 from arbiter_rag.detectors.needs import Needs
 from arbiter_rag.detectors.shapes import has_shape
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 NEAR = 3
 """Lines within which keywords count as standing together."""

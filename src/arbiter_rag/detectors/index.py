@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from arbiter_rag.detectors.bm25 import Bm25
 from arbiter_rag.document import ParsedDocument
 from arbiter_rag.language import Analyzer, analyzer, detect_language
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 WINDOW = 12
 STRIDE = 6

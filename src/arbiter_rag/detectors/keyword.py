@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from numpy.typing import NDArray
 
 from arbiter_rag.contract import Hit, ParsedQuestion
 from arbiter_rag.detectors.evidence import Evidence
 from arbiter_rag.detectors.index import DocumentIndex
 from arbiter_rag.detectors.reading import reading_of
 from arbiter_rag.document import ParsedDocument
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 LOOKED_AT = 100
 """Windows with the best BM25 that are measured line by line; the answer's window is almost never further down."""

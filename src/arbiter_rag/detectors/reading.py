@@ -6,15 +6,18 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
 from threading import Lock
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from arbiter_rag.contract import ParsedQuestion
 from arbiter_rag.detectors.evidence import Evidence, has_shape_near, measure
 from arbiter_rag.detectors.index import DocumentIndex, index_of
 from arbiter_rag.detectors.needs import Needs, needs_of
 from arbiter_rag.document import ParsedDocument
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 PAGE_SHARE = 0.35
 """What a page's own BM25 adds to its windows': an answer stands where its surroundings are on the subject too."""

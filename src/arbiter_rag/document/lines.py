@@ -6,11 +6,14 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from arbiter_rag.document.columns import Gutters
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Bounds = tuple[float, float, float, float]
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from arbiter_rag.errors import ConfigurationError, EmbeddingError
 from arbiter_rag.openai_service.client import Answer, Service
 from arbiter_rag.prompt import estimate_tokens
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 # OpenAI's limits are 8,191 tokens a text and 300,000 a request; the estimate may be a quarter too low.
 _TOKENS_A_TEXT = 6_000

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from arbiter_rag.detectors.base import Embedder
 from arbiter_rag.progress import Progress
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 class ProgressEmbedder:

@@ -87,6 +87,7 @@ class Token:
 _Piece = tuple[int, int, str]  # offsets within the surface, and the term
 
 
+@cache
 def _token_pattern(spaced_numbers: bool) -> re.Pattern[str]:
     """One alternation without groups, so that `findall` gives surfaces at C speed; nothing in it can backtrack far."""
     separator = "[.,'’\u00a0\u202f\u2009 ]" if spaced_numbers else "[.,'’\u00a0\u202f\u2009]"
@@ -94,9 +95,6 @@ def _token_pattern(spaced_numbers: bool) -> re.Pattern[str]:
     acronym = rf"(?:{_LETTER}\.){{2,}}{_LETTER}?(?![^\W_{CJK}{_MARKS}])"
     word = rf"{_RUN}(?:[{_HYPHENS}_{_APOSTROPHES}&]+{_RUN}|\.\d+)*"
     return re.compile(rf"[{CJK}]+|{number}|{acronym}|{word}|[{SYMBOLS}]")
-
-
-_PATTERNS = {spaced: _token_pattern(spaced) for spaced in (False, True)}
 
 
 class Analyzer:
@@ -110,7 +108,7 @@ class Analyzer:
 
     def __init__(self, language: str) -> None:
         self.language = language
-        self._pattern = _PATTERNS[language in _SPACE_GROUPS]
+        self._pattern = _token_pattern(language in _SPACE_GROUPS)
         self._dot_groups = language in _DOT_GROUPS
         self._lock = Lock()
         self._stem = _stemmer(language)
