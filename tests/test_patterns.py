@@ -13,7 +13,8 @@ from arbiter_rag.language import LANGUAGES
 from arbiter_rag.question.tables import table
 
 PIECES = ["a", "_", "1", "1 ", " ", ".", "(", ")", "[", "{", "a b ", "-", "é", "字", "\n", '"', "'", "“", "«", "A",
-          "\t", "a-", "a.", "1.", "1,", "1.1", "111 ", ". ", "Aa ", "$", "<", "|", "\\", "\u00ad", "\u200b", "e\u0301", " ,"]
+          "\t", "a-", "a.", "1.", "1,", "1.1", "111 ", ". ", "Aa ", "$", "<", "|", "\\", "\u00ad", "\u200b", "e\u0301",
+          " ,"]
 found = {}
 
 
@@ -52,7 +53,8 @@ for name, pattern in found.values():
         for length in (2000, 4000):
             text = (piece * length)[:length]
             worst = 0.0
-            for given in (text, text + "x\x00", "a1$ " + text):
+            # The shorter one first, once: whatever takes the cube is caught before it takes minutes.
+            for given in (text, text + "x\x00", "a1$ " + text)[: 3 if length == 4000 else 1]:
                 start = time.perf_counter()
                 for _ in pattern.finditer(given):
                     pass

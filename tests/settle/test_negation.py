@@ -19,6 +19,7 @@ from tests.settle.test_quotes import status
         ("The lender won't under any terms waive the fee.", "waive the fee", "en"),
         ("The insurer pays the claim in no case.", "The insurer pays the claim", "en"),
         ("The carrier compensates nobody for delays.", "The carrier compensates", "en"),
+        ("Under no circumstances will the\nInsurer pay the claim.", "Insurer pay the claim", "en"),
         ("Niemand darf den Bereich betreten.", "darf den Bereich betreten", "de"),
         ("Der Versicherer zahlt den Schaden in diesem Fall nicht.", "Der Versicherer zahlt den Schaden", "de"),
         ("Keinesfalls wird die Gebühr erstattet.", "wird die Gebühr erstattet", "de"),
@@ -42,6 +43,7 @@ def test_a_negation_in_the_clause_is_missed(text: str, quote: str, language: str
 @pytest.mark.parametrize(
     ("text", "quote", "language"),
     [
+        ("What is not covered\nFire and water damage here", "Fire and water damage", "en"),
         ("If it is not insured, the owner pays the repair.", "the owner pays the repair", "en"),
         ("It is not insured. The owner pays the repair.", "The owner pays the repair", "en"),
         ("The owner does not repair but pays the costs.", "pays the costs", "en"),

@@ -42,7 +42,8 @@ _NEXT = re.compile(rf"[^\S\t]*({_TOKEN.pattern})(?:[^\S\t]+({_TOKEN.pattern}))?"
 
 _ONLY = re.compile(
     r"(?i)\b(?:not (?:only|just|merely)|nicht (?:nur|allein|bloß)|non (?:seulement|solo|soltanto)"
-    r"|no (?:sólo|solo|solamente)|não (?:só|apenas|somente)|niet (?:alleen|slechts)|не только|nie tylko|inte bara|ikke (?:kun|bare))\b"
+    r"|no (?:sólo|solo|solamente)|não (?:só|apenas|somente)|niet (?:alleen|slechts)|не только"
+    r"|nie tylko|inte bara|ikke (?:kun|bare))\b"
 )
 """What denies nothing: both halves hold."""
 
@@ -127,10 +128,14 @@ def _second_half(text: str) -> bool:
     return re.search(r"(?i)\b(?:pas|plus|jamais|que|aucun|aucune|rien|personne|ni|guère|nul|nulle)\b", text) is not None
 
 
+_RUNS_ON = re.compile(r"(?<!\w)(?!\d)[^\W_A-ZÀ-ÝА-Я]\w{0,3}[^\S\n]*\n[^\S\n]*$")
+"""A line that ends with a little word (the, of, will): the next one goes on, with a capital or without."""
+
+
 def _new_clause(text: str, before: str = "\n") -> bool:
     """Whether a text begins on a new line with a capital."""
     broken = re.match(r"[^\S\n]*\n", text) is not None if before == "\n" else before.rstrip(" ").endswith("\n")
-    return broken and text.lstrip()[:1].isupper()
+    return broken and text.lstrip()[:1].isupper() and not _RUNS_ON.search(before)
 
 
 def _denies(word: str, words: frozenset[str]) -> bool:
@@ -142,7 +147,8 @@ def _head(before: str, words: frozenset[str]) -> str:
     plain = _ASIDE.sub(" ", _ONLY.sub(" ", before))
     start = max((m.end() for m in _CLAUSE_END.finditer(plain)), default=0)
     if "nicht" not in words:  # German nouns have capitals amid a clause
-        start = max((start, *(m.start() for m in re.finditer(r"\n(?=[^\S\n]*[A-ZÀ-ÝА-Я])", plain))))
+        lines = re.finditer(r"\n(?=[^\S\n]*[A-ZÀ-ÝА-Я])", plain)
+        start = max((start, *(m.start() for m in lines if not _RUNS_ON.search(plain, 0, m.end()))))
     return plain[start:]
 
 
