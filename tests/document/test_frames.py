@@ -160,6 +160,22 @@ def test_misprinted_equal_titles_each_find_their_own_line() -> None:
     assert [s.start for s in doc.sections] == list(range(0, 300, 2))
 
 
+@pytest.mark.parametrize(
+    ("titled", "printed", "bold"),
+    [
+        ("Section {n}", "Section {n}", False),
+        ("Rules for case {n}", "{n} Rules for case {n}", False),
+        ("Limits of cover {n}", "{n}\tLimits of cover {n}", False),
+        ("Limits of cover {n}", "Lirnits of cover {n}", True),
+    ],
+)
+def test_many_titles_on_one_page_each_find_their_own_line(titled: str, printed: str, bold: bool) -> None:
+    texts = [t for n in range(1, 91) for t in (printed.format(n=n), "Text that runs on and on in an even voice.")]
+    frame = lines(*((1, i, t) for i, t in enumerate(texts, start=1))).assign(bold=[bold, False] * 90)
+    doc = ParsedDocument.from_frames(frame, toc(*((1, titled.format(n=n), 1) for n in range(1, 91))))
+    assert [(s.start, s.heading_rows) for s in doc.sections] == [(row, 1) for row in range(0, 180, 2)]
+
+
 def test_more_equal_titles_than_lines_that_say_them_keep_their_order() -> None:
     doc = ParsedDocument.from_frames(
         lines(*((1, n, "Overview") for n in range(1, 51))), toc(*[(1, "Overview", 1)] * 200)

@@ -130,10 +130,12 @@ def _wrong(frame: pd.DataFrame, column: str, what: str, wanted: str, wrong: Sequ
 def _numbers(frame: pd.DataFrame, column: str, what: str) -> npt.NDArray[np.float64]:
     """A column as numbers, NaN for everything else."""
     try:
-        values = pd.to_numeric(frame[column], errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+        values = pd.to_numeric(frame[column], errors="coerce")
+        if pd.api.types.is_complex_dtype(values.dtype):
+            raise TypeError("complex numbers")
+        return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"Column {column!r} of {what} must hold numbers only ({error}).") from error
-    return np.asarray(values)
 
 
 def _whole(frame: pd.DataFrame, column: str, what: str) -> npt.NDArray[np.int32]:

@@ -10,6 +10,9 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import cached_property
 
+import numpy as np
+import numpy.typing as npt
+
 from arbiter_rag.document.folding import split_number, squash
 from arbiter_rag.document.view import View
 
@@ -24,6 +27,12 @@ _IN_ORDER, _IN_HEIGHT = 2, 8
 
 _FEW_TITLES = 8
 """So many titles are compared with every line of a page; for more, the page's lines are put in order first."""
+
+_LIKENESS = 0.8
+"""How much of a title and of what is printed must be the same, in the same order."""
+
+_LETTERS = 64
+"""Letters are counted in so many groups; letters of one group count as the same, which only lets more through."""
 
 _LETTERED = re.compile(r"([A-Z])\s+(\S.+)")
 _LEADER = re.compile(r"(?:[.·…_]\s?){4,}|\.{3,}|\t\s*(?:\d{1,4}|[ivxlc]{1,6})\s*$")
@@ -123,6 +132,35 @@ class _Page:
         return sorted(found)
 
 
+class _StandingOut:
+    """Lines of a page that stand out, alone and with those below that are set like them, and the letters they have."""
+
+    def __init__(self, view: View, page: int) -> None:
+        self._joined: list[tuple[int, int, str]] = []
+        keys, start = view.keys(page), view.starts[page - 1]
+        for i, row in enumerate(view.rows(page)):
+            if view.stands_out(row) <= 0 or view.furniture[row]:
+                continue
+            for n in range(1, min(_MAX_WRAP, len(keys) - i) + 1):
+                if abs(view.sizes[start + i + n - 1] - view.sizes[row]) > 0.5:
+                    break
+                self._joined.append((row, n, "".join(keys[i : i + n])))
+        self._letters = np.array([_letters(text) for *_, text in self._joined], dtype=np.uint16).reshape(-1, _LETTERS)
+        self._lengths = np.array([len(text) for *_, text in self._joined], dtype=np.int64)
+
+    def like(self, key: str) -> Iterator[tuple[int, int, str]]:
+        """First row, number of rows and folded text of what has enough letters of a folded title."""
+        common = np.minimum(self._letters, _letters(key)).sum(axis=1, dtype=np.int64)
+        fits = (self._lengths > 0.7 * len(key)) & (self._lengths <= 1.4 * len(key))
+        fits &= 2 * common > _LIKENESS * (self._lengths + len(key))
+        return (self._joined[i] for i in np.flatnonzero(fits).tolist())
+
+
+def _letters(text: str) -> npt.NDArray[np.uint16]:
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    return np.bincount(codes % _LETTERS, minlength=_LETTERS).astype(np.uint16)
+
+
 class Search:
     """The text, and what was found in it: equal titles on one page are looked for once."""
 
@@ -133,6 +171,7 @@ class Search:
         self._numbers: dict[int, tuple[str, str]] = {}
         self._asked: Counter[int] = Counter()
         self._pages: dict[int, _Page] = {}
+        self._standing_out: dict[int, _StandingOut] = {}
 
     def printed(self, title: str, page: int) -> Printed:
         """Where a title is printed on a page."""
@@ -143,7 +182,7 @@ class Search:
     def alike(self, title: str, page: int) -> tuple[Choice, ...]:
         """Lines of a page that nearly say a title."""
         if (title, page) not in self._alike:
-            self._alike[title, page] = tuple(_alike(title, self.view, page))
+            self._alike[title, page] = tuple(_alike(title, self, page))
         return self._alike[title, page]
 
     def positions(self, page: int, wanted: str, titles: Iterable[str]) -> Iterable[int]:
@@ -154,6 +193,12 @@ class Search:
         if page not in self._pages:
             self._pages[page] = _Page(self, page)
         return self._pages[page].rows(wanted, titles)
+
+    def standing_out(self, page: int) -> _StandingOut:
+        """The lines of a page that stand out."""
+        if page not in self._standing_out:
+            self._standing_out[page] = _StandingOut(self.view, page)
+        return self._standing_out[page]
 
     def number(self, row: int) -> tuple[str, str]:
         """The number a line begins with, as printed and folded."""
@@ -252,27 +297,13 @@ def look_of(view: View, row: int, rows: int) -> float:
     return look
 
 
-def _alike(heading: str, view: View, page: int) -> Iterator[Choice]:
+def _alike(heading: str, search: Search, page: int) -> Iterator[Choice]:
     """Lines of a page that nearly say a heading: typing errors, other punctuation, a word more."""
     key = squash(heading)
     number, title = readings_of(heading)[0]
-    rows, keys = view.rows(page), view.keys(page)
     if len(key) < 6:
         return
-    for i, row in enumerate(rows):
-        if view.stands_out(row) <= 0 or view.furniture[row]:
-            continue
-        joined = ""
-        for n, part in enumerate(keys[i : i + _MAX_WRAP], start=1):
-            joined += part
-            if len(joined) > 1.4 * len(key) or abs(view.sizes[row + n - 1] - view.sizes[row]) > 0.5:
-                break
-            if len(joined) > 0.7 * len(key) and (ratio := _likeness(key, joined)) > 0.8:
-                printed = split_number(view.texts[row])[0]
-                yield Choice(row, n, number or printed, title, _ALIKE * ratio + look_of(view, row, n))
-
-
-def _likeness(a: str, b: str) -> float:
-    """How much two folded texts have in common; texts of other letters are told apart without comparing their order."""
-    compared = SequenceMatcher(None, a, b)
-    return compared.ratio() if compared.quick_ratio() > 0.8 else 0.0
+    for row, rows, joined in search.standing_out(page).like(key):
+        if (ratio := SequenceMatcher(None, key, joined).ratio()) > _LIKENESS:
+            printed = search.number(row)[0]
+            yield Choice(row, rows, number or printed, title, _ALIKE * ratio + look_of(search.view, row, rows))
