@@ -27,6 +27,7 @@ class Need:
         weight: The user's or parser's weight (1.0 content word, less for vague ones).
         rarity: Inverse document frequency over windows, > 0; of a concept that does not occur, the highest possible.
         is_name: Whether its absence is telling.
+        single: The term, when the need is one variant of one term; None for any other.
     """
 
     concept: str
@@ -34,18 +35,12 @@ class Need:
     weight: float
     rarity: float
     is_name: bool
+    single: int | None
 
     @property
     def mass(self) -> float:
         """How much of the question it carries."""
         return self.weight * self.rarity
-
-    @property
-    def single(self) -> int | None:
-        """The term, when the need is one variant of one term; None for any other."""
-        if len(self.variants) == 1 and len(self.variants[0][2]) == 1:
-            return self.variants[0][2][0]
-        return None
 
     @property
     def occurs(self) -> bool:
@@ -147,7 +142,8 @@ def _need(concept: str, words: Iterable[Keyword], index: DocumentIndex) -> Need:
     if len(variants) > 1:
         occurring = [_rarity(ids, index) for _, _, ids in variants if -1 not in ids]
         rarity = min(occurring, default=rarity)
-    return Need(concept, variants, top, rarity, any(w.is_name for w in words))
+    single = variants[0][2][0] if len(variants) == 1 and len(variants[0][2]) == 1 else None
+    return Need(concept, variants, top, rarity, any(w.is_name for w in words), single)
 
 
 def _rarity(ids: tuple[int, ...], index: DocumentIndex) -> float:
