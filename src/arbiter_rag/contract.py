@@ -37,6 +37,10 @@ ForeignScore = Annotated[float | None, AfterValidator(_finite)]
 """A score that others gave; one that is no number (NaN, infinite) is none: JSON cannot carry it."""
 
 
+OwnScore = Annotated[float, AfterValidator(lambda score: score if math.isfinite(score) else 0.0)]
+"""A detector's score; one that is no number counts nothing, the rank still tells the order."""
+
+
 class Contract(BaseModel):
     """Base of all models here: frozen, and a field that nobody defined is an error."""
 
@@ -179,7 +183,7 @@ class Hit(Contract):
 
     method: str
     scope: CandidateScope
-    score: float
+    score: OwnScore
     rank: int
     matched: tuple[str, ...] = ()
     note: str = ""

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from arbiter_rag.contract import Candidate, Passage
+from arbiter_rag.contract import Candidate, CandidateScope, Hit, Passage
 from arbiter_rag.errors import JudgeError
 from arbiter_rag.judges.base import JudgeReply
 from arbiter_rag.settle import settle
@@ -50,3 +50,6 @@ def test_a_score_that_is_no_number_is_none(score: float | None) -> None:
     assert Passage(id="x", score=score).score is None
     assert Candidate(candidate_id="n1", original_score=score).original_score is None
     assert Passage(id="x", score=-0.5).score == -0.5
+    scope = CandidateScope(doc_id="d", page_start=1, page_end=1, line_start=1, line_end=1)
+    hit = Hit(method="own", scope=scope, score=float("nan") if score is None else score, rank=1)
+    assert Hit.model_validate_json(hit.model_dump_json()).score == 0.0
