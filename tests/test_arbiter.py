@@ -334,3 +334,13 @@ def test_no_line_hangs_a_question(line: str) -> None:
     result = Arbiter().retrieve("What is the gold premium?", ParsedDocument.from_frames(frame, doc_id="lines"))
     assert result.candidates
     assert Arbiter().rank("What is the gold premium?", [Passage(id="a", text=f"gold premium {line}")]).candidates
+
+
+@pytest.mark.parametrize("question", ["the of and", "what is it"])
+def test_a_question_of_function_words_finds_no_answer(question: str) -> None:
+    assert Arbiter().retrieve(question, policy()).not_found
+
+
+def test_a_lone_surrogate_of_a_passage_can_be_written_as_json() -> None:
+    result = Arbiter().rank(NOTICE, [Passage(id="a", text="After a claim the notice \ud800 period is 14 days.")])
+    assert "14 days" in result.model_dump_json()

@@ -50,11 +50,11 @@ for name, pattern in found.values():
     if not isinstance(pattern.pattern, str):
         continue
     for piece in PIECES:
-        for length in (2000, 4000):
+        for length in (1000, 2000):
             text = (piece * length)[:length]
             worst = 0.0
             # The shorter one first, once: whatever takes the cube is caught before it takes minutes.
-            for given in (text, text + "x\x00", "a1$ " + text)[: 3 if length == 4000 else 1]:
+            for given in (text, text + "x\x00", "a1$ " + text)[: 3 if length == 2000 else 1]:
                 start = time.perf_counter()
                 for _ in pattern.finditer(given):
                     pass
@@ -68,7 +68,7 @@ print(json.dumps({"patterns": len(found), "skipped": skipped, "slow": slow}))
 """
 
 BOUND = 2.0
-"""Seconds for all matches in 4,000 characters: linear patterns take thousandths, so this is no measure of a machine."""
+"""Seconds for all matches in 2,000 characters: linear patterns take thousandths, so this is no measure of a machine."""
 
 
 def test_no_pattern_hangs() -> None:

@@ -259,7 +259,7 @@ class Arbiter:
             plan=plan,
             hits=tuple(hits),
             coverage=coverage,
-            confidence=confidence(coverage, candidates),
+            confidence=confidence(question, coverage, candidates),
             instructions=self.instructions,
         )
         return fit(shuffled(brief, self.shuffle_seed), self.max_prompt_tokens, self.count_tokens)

@@ -16,6 +16,9 @@ FOUND = 0.22
 MISSING = 0.2
 """Factor on the confidence for each named thing of the question that occurs nowhere in the documents."""
 
+FUNCTION_WORD = "function_word"
+"""`Keyword.source` of the words of a question that has no content word."""
+
 _NEAR_MISSES = 3
 
 
@@ -46,11 +49,14 @@ def survey(
     )
 
 
-def confidence(coverage: Coverage, candidates: Sequence[Candidate]) -> float:
+def confidence(question: ParsedQuestion, coverage: Coverage, candidates: Sequence[Candidate]) -> float:
     """Retrieval evidence in [0, 1] that the documents hold an answer: a function of evidence, before any judge.
 
-    The best candidate's evidence, times `MISSING` for each named thing of the question that occurs nowhere.
+    The best candidate's evidence, times `MISSING` for each named thing of the question that occurs nowhere; nothing
+    for a question of function words alone ("the of and").
     """
+    if all(k.source == FUNCTION_WORD for k in question.keywords) and not question.phrases:
+        return 0.0
     best = max((c.evidence for c in candidates if not c.weak), default=0.0)
     return round(best * MISSING ** len(coverage.missing_names), 4)
 

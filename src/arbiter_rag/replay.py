@@ -315,5 +315,5 @@ def _questioned(record: AuditRecord) -> Iterator[Difference]:
     )
     planned = [step.model_dump(mode="json", exclude={"outcome"}) for step in brief.plan.steps]
     yield from between("plan", planned, [s.model_dump(mode="json", exclude={"outcome"}) for s in plan.steps])
-    trust = confidence(brief.coverage, brief.candidates)
+    trust = confidence(brief.question, brief.coverage, brief.candidates)
     yield from between("confidence", brief.confidence, trust)

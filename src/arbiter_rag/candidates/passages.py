@@ -111,11 +111,19 @@ def as_document(passages: Sequence[Passage]) -> tuple[ParsedDocument, list[tuple
     return document, cut
 
 
+def _encodable(passage: Passage) -> Passage:
+    """The passage with U+FFFD for lone surrogates, which no JSON can carry; the caller's own is left as it is."""
+    texts = {"text": passage.text, "section": passage.section, "page_label": passage.page_label}
+    clean = {k: v.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace") for k, v in texts.items() if v}
+    return passage if all(texts[k] == v for k, v in clean.items()) else passage.model_copy(update=clean)
+
+
 def candidates_of(question: ParsedQuestion, passages: Sequence[Passage]) -> tuple[list[Candidate], ParsedDocument]:
     """One candidate a passage, in the order shown: by document and page where known, else by SHA-256 of the text.
 
     The order and the ids (`n1`, `n2`, ...) therefore say nothing about how the caller ranked them.
     """
+    passages = [_encodable(p) for p in passages]
     document, cut = as_document(passages)
     reading = reading_of(question, document)
     top = float(reading.lexical.max(initial=0.0)) or 1.0

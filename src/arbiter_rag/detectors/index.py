@@ -26,7 +26,7 @@ SHORTEST = 4
 
 _HYPHENS = ("-", "\u00ad", "\u2010")
 _APPARATUS = re.compile(
-    r"(?:\.\s?){4,}\s*[0-9ivxlc]{0,6}\s*$"  # dot leaders
+    r"(?<!\.)(?:\.\s?){4,}+[0-9ivxlc]{0,6}\s*+$"  # dot leaders
     r"|\D\t\s*[0-9ivxlc]{1,5}\s*$"  # a title, a gap and a page number
     r"|\D, ?\d{1,3}(?:[-–]\d{1,3})?(?:, ?\d{1,3}(?:[-–]\d{1,3})?)*\s*$"  # entry, 12, 15-17
     r"|^\s*\[\d{1,3}\]\s+\D"  # [12] Author

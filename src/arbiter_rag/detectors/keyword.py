@@ -15,7 +15,7 @@ from arbiter_rag.document import ParsedDocument
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-LOOKED_AT = 100
+LOOKED_AT = 60
 """Windows with the best BM25 that are measured line by line; the answer's window is almost never further down."""
 
 

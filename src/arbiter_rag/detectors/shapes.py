@@ -37,7 +37,7 @@ _PATTERNS: dict[AnswerShape, re.Pattern[str]] = {
     "number": re.compile(r"\d"),
     "name": re.compile(r"(?<![.!?:]\s)(?<!^)\b[A-ZÀ-ÖØ-ÞА-Я][\w'’-]+"),
     "list": re.compile(
-        r"^\s*(?:[•‣◦▪●○–—*-]|\(?[a-z0-9ivx]{1,4}[.)])\s|[,;][^,;]{1,200}[,;]|、[^、]{1,60}、",
+        r"^[^\S\n]{0,40}+(?:[•‣◦▪●○–—*-]|\(?[a-z0-9ivx]{1,4}[.)])\s|[,;][^,;]{1,200}[,;]|、[^、]{1,60}、",
         re.IGNORECASE | re.MULTILINE,
     ),
 }
