@@ -66,7 +66,8 @@ class Reading:
     def measure_whole(self, start: int, end: int) -> Evidence:
         """The same with the answer's shape, whose patterns cost more than all the rest."""
         evidence = self.measure(start, end)
-        return replace(evidence, shape=has_shape_near(self.index, self.question.shape, evidence.best, start, end))
+        shaped = has_shape_near(self.index, self.question.shape, evidence.best, start, end)
+        return replace(evidence, shape=True) if shaped else evidence
 
     def windows_in(self, start: int, end: int) -> range:
         """Numbers of the windows that begin in rows `start` to `end`, exclusive."""
