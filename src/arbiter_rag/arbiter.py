@@ -48,7 +48,7 @@ from arbiter_rag.steps import Ask, Conclude, Embed, Proceeding, Steps, adrive, d
 log = logging.getLogger("arbiter_rag")
 
 LEAST_PROMPT = 1_000
-"""Fewest tokens a prompt may have."""
+"""Fewest tokens a prompt may have: the instructions to the judge alone take some 700."""
 
 Documents = ParsedDocument | str | Path | Sequence[ParsedDocument | str | Path]
 """One document or several: parsed ones, or paths of PDF files."""
@@ -96,28 +96,15 @@ class Arbiter:
         count_tokens: TokenCounter | None = None,
         audit: AuditLog | None = None,
     ) -> None:
-        if isinstance(max_prompt_tokens, int) and max_prompt_tokens < LEAST_PROMPT:
-            raise InputError(
-                f"max_prompt_tokens must be at least {LEAST_PROMPT}, got {max_prompt_tokens}: "
-                "the instructions to the judge alone take some 700."
-            )
-        limits = {
-            "max_candidates": max_candidates,
-            "max_prompt_tokens": max_prompt_tokens,
-            "max_context_tokens": max_context_tokens,
-        }
-        for name, value in limits.items():
-            if not isinstance(value, int) or value < 1:
-                raise InputError(f"{name} must be a whole number of at least 1, got {value!r}.")
+        _check_limit("max_candidates", max_candidates, 1)
+        _check_limit("max_prompt_tokens", max_prompt_tokens, LEAST_PROMPT)
+        _check_limit("max_context_tokens", max_context_tokens, 1)
         _check("judge", judge, Judge, "an object with judge() and ajudge(), such as RuleJudge() or OpenAIJudge(model)")
         _check("embedder", embedder, Embedder, "an object with embed() and aembed(), such as OpenAIEmbedder()")
         _check("lexicon", lexicon, Lexicon, "a Lexicon; read a file with Lexicon.load(path)")
         _check("audit", audit, AuditLog, "an AuditLog(path)")
-        if on_error not in ("fallback", "raise") or on_unverified not in ("demote", "flag", "discard"):
-            raise InputError(
-                "on_error is 'fallback' or 'raise', on_unverified is 'demote', 'flag' or 'discard'; "
-                f"got {on_error!r} and {on_unverified!r}."
-            )
+        _check_choice("on_error", on_error, ("fallback", "raise"))
+        _check_choice("on_unverified", on_unverified, ("demote", "flag", "discard"))
         self.judge = judge if judge is not None else RuleJudge()
         self.embedder = CachedEmbedder(embedder, cache_dir) if embedder is not None and cache_dir else embedder
         self.lexicon = lexicon
@@ -382,3 +369,13 @@ def _check(name: str, value: object, kind: type, expected: str) -> None:
     """Refuse an argument of the wrong kind where it is given, not at the first question."""
     if value is not None and not isinstance(value, kind):
         raise InputError(f"{name} must be {expected}; got {type(value).__name__}.")
+
+
+def _check_limit(name: str, value: object, least: int) -> None:
+    if not isinstance(value, int) or value < least:
+        raise InputError(f"{name} must be a whole number of at least {least}, got {value!r}.")
+
+
+def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise InputError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")

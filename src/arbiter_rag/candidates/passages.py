@@ -17,6 +17,7 @@ from arbiter_rag.detectors.evidence import relevance, row_hits, strength
 from arbiter_rag.detectors.reading import Reading, reading_of
 from arbiter_rag.document import DocumentProfile, ParsedDocument, Section
 from arbiter_rag.hostile import scan
+from arbiter_rag.language import encodable
 from arbiter_rag.prompt import estimate_tokens
 
 WORDS = 40
@@ -114,7 +115,7 @@ def as_document(passages: Sequence[Passage]) -> tuple[ParsedDocument, list[tuple
 def _encodable(passage: Passage) -> Passage:
     """The passage with U+FFFD for lone surrogates, which no JSON can carry; the caller's own is left as it is."""
     texts = {"text": passage.text, "section": passage.section, "page_label": passage.page_label}
-    clean = {k: v.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace") for k, v in texts.items() if v}
+    clean = {k: encodable(v) for k, v in texts.items() if v}
     return passage if all(texts[k] == v for k, v in clean.items()) else passage.model_copy(update=clean)
 
 

@@ -2,6 +2,6 @@
 
 from arbiter_rag.language.analysis import LANGUAGES, Analyzer, Token, analyzer
 from arbiter_rag.language.detect import detect_language
-from arbiter_rag.language.fold import fold
+from arbiter_rag.language.fold import encodable, fold
 
-__all__ = ["LANGUAGES", "Analyzer", "Token", "analyzer", "detect_language", "fold"]
+__all__ = ["LANGUAGES", "Analyzer", "Token", "analyzer", "detect_language", "encodable", "fold"]

@@ -49,3 +49,8 @@ def fold_case(text: str) -> str:
     if text.isascii():
         return text.lower()
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold().translate(_DROP_INVISIBLE))
+
+
+def encodable(text: str) -> str:
+    """Text that any encoder accepts: paired surrogates become their character, a lone one becomes U+FFFD."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -7,7 +7,7 @@ import unicodedata
 
 from arbiter_rag.contract import Keyword, ParsedQuestion
 from arbiter_rag.errors import InputError
-from arbiter_rag.language import LANGUAGES, analyzer, detect_language, fold
+from arbiter_rag.language import LANGUAGES, analyzer, detect_language, encodable, fold
 from arbiter_rag.lexicon import Lexicon
 from arbiter_rag.question.hints import find_hints
 from arbiter_rag.question.kinds import intent_of, shape_of
@@ -50,7 +50,7 @@ def parse_question(text: str, lexicon: Lexicon | None = None, language: str | No
     if not isinstance(text, str) or not text.strip():
         raise InputError(f"Expected a question, got {'an empty text' if isinstance(text, str) else type(text).__name__}"
                          "; pass the question as a non-empty string.")  # fmt: skip
-    whole = _encodable(text).strip()
+    whole = encodable(text).strip()
     searched = _searched(whole)
     code = _code(language) if language else detect_language(searched)
     words = table(code)
@@ -80,11 +80,6 @@ def parse_question(text: str, lexicon: Lexicon | None = None, language: str | No
         intent=intent,
         truncated=len(whole) > SEARCHED_CHARACTERS,
     )
-
-
-def _encodable(text: str) -> str:
-    """Text that any encoder accepts: surrogates in pairs are one character, alone they are none."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _code(language: str) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import unicodedata
 
+from arbiter_rag.language import encodable
+
 REASON_LIMIT = 400
 """Characters of a reason that are kept: the prompt asks for 12 words, and an audit page shows one line."""
 
@@ -48,4 +50,4 @@ def _plain(value: object) -> str:
 
 def presentable(text: str) -> str:
     """A quote as the result carries it: as it came, but without lone surrogates, which no encoder accepts."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return encodable(text)
