@@ -58,14 +58,11 @@ def _weights(
 ) -> dict[int, float]:
     """How much of the question each row holds; the answer's shape counts as one more rare word beside a keyword."""
     held = dict(zip(hits.rows, hits.terms, strict=True))
-    unit = max((n.mass for n in needs.needs), default=1.0)
-    weight: dict[int, float] = {}
-    for row in rows:
-        present = frozenset(held.get(row, ()))
-        mass = sum(n.mass * n.degree(present) for n in needs.needs) if present else 0.0
-        shaped = has_shape(document.texts[row], shape)
-        weight[row] = mass + (0.35 * unit if shaped else 0.0)
-    return weight
+    shaped = 0.35 * max((n.mass for n in needs.needs), default=1.0)
+    return {
+        row: needs.held(frozenset(held.get(row, ()))) + (shaped if has_shape(document.texts[row], shape) else 0.0)
+        for row in rows
+    }
 
 
 def _block(document: ParsedDocument, rows: Sequence[int], weight: dict[int, float]) -> list[int]:

@@ -50,14 +50,14 @@ class KeywordDetector:
         self, measured: list[tuple[float, int, Evidence]], document: ParsedDocument, index: DocumentIndex
     ) -> tuple[Hit, ...]:
         hits: list[Hit] = []
-        taken: list[tuple[int, int, int]] = []
+        taken: dict[int, list[tuple[int, int]]] = {}
         for score, w, evidence in measured:
             start, end = int(index.starts[w]), int(index.ends[w])
-            page = int(index.window_pages[w])
             # Windows overlap by half: on one page the better one stands for both.
-            if any(start < e and s < end and p == page for s, e, p in taken):
+            on_page = taken.setdefault(int(index.window_pages[w]), [])
+            if any(start < e and s < end for s, e in on_page):
                 continue
-            taken.append((start, end, page))
+            on_page.append((start, end))
             note = "words stand together" if evidence.near >= 0.5 and len(evidence.matched) > 1 else "words occur"
             hits.append(
                 Hit(

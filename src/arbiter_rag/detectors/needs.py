@@ -93,28 +93,29 @@ class Needs:
         self.mass = sum(n.mass for n in needs)
         content = [n for n in needs if n.weight >= 1]
         self.absent = sum(not n.occurs for n in content) / len(content) if content else 0.0
-        # Coverage is asked for thousands of times a question: one-word needs become a table of shares by term.
-        self._share: dict[int, float] = {}
-        self._compound: list[tuple[Need, float]] = []
-        for need in needs:
-            share = need.mass / self.mass if self.mass else 0.0
-            term = need.single
-            if term is None:
-                self._compound.append((need, share))
-            elif term >= 0:
-                self._share[term] = self._share.get(term, 0.0) + share
+        # Asked for hundreds of times a question, of the few combinations in which its terms stand together.
+        self._held: dict[frozenset[int], float] = {}
+        self._matched: dict[frozenset[int], tuple[str, ...]] = {}
 
     def coverage(self, present: Set[int]) -> float:
         """Share of the question's mass that these terms hold, in [0, 1]."""
-        share = self._share
-        held = sum([share[t] for t in present if t in share])
-        for need, part in self._compound:
-            held += part * need.degree(present)
-        return held
+        return self.held(present) / self.mass if self.mass else 0.0
+
+    def held(self, present: Set[int]) -> float:
+        """The mass that these terms hold."""
+        held = self.terms & present
+        known = self._held.get(held)
+        if known is None:
+            known = self._held[held] = sum(n.mass * n.degree(held) for n in self.needs)
+        return known
 
     def matched(self, present: Set[int]) -> tuple[str, ...]:
         """Surface forms that these terms hold, in the question's order."""
-        return tuple(f for n in self.needs if (f := n.found(present)) is not None)
+        held = self.terms & present
+        known = self._matched.get(held)
+        if known is None:
+            known = self._matched[held] = tuple(f for n in self.needs if (f := n.found(held)) is not None)
+        return known
 
 
 def needs_of(question: ParsedQuestion, index: DocumentIndex) -> Needs:

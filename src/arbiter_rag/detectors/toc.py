@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections import defaultdict
 from dataclasses import dataclass
 
 from arbiter_rag.contract import CandidateScope, Hit, ParsedQuestion, SectionHint
-from arbiter_rag.detectors.index import DocumentIndex, index_of
+from arbiter_rag.detectors.index import DocumentIndex, Title, index_of
 from arbiter_rag.detectors.needs import Needs
 from arbiter_rag.detectors.reading import reading_of
 from arbiter_rag.document import ParsedDocument, Section
 
+_NUMBERED = 4.0
+"""Score of a section whose number the question names: above what any title can reach."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Titles:
-    """Titles by term: which sections' titles hold it, and how rare that makes it among titles."""
+    """Titles by term: which sections' titles hold it, how rare that makes it among titles, and each title's sum."""
 
     holders: dict[int, tuple[int, ...]]
     rarity: dict[int, float]
+    whole: tuple[float, ...]
 
 
 def _titles(document: ParsedDocument) -> _Titles:
@@ -29,7 +34,8 @@ def _titles(document: ParsedDocument) -> _Titles:
             holders[term].append(position)
     n = max(len(index.titles), 1)
     rarity = {t: math.log(1 + (n - len(h) + 0.5) / (len(h) + 0.5)) for t, h in holders.items()}
-    return _Titles({t: tuple(h) for t, h in holders.items()}, rarity)
+    whole = tuple(sum(rarity[t] for t in title.terms) or 1.0 for title in index.titles)
+    return _Titles({t: tuple(h) for t, h in holders.items()}, rarity, whole)
 
 
 class TocDetector:
@@ -51,43 +57,47 @@ class TocDetector:
     def detect(self, question: ParsedQuestion, document: ParsedDocument) -> tuple[Hit, ...]:
         """Hits best first; the scope is the section's own extent, the score 2 and more for exact matches."""
         index = index_of(document)
-        found: dict[int, tuple[float, tuple[str, ...], str]] = {}
-        for position in _numbered(question.sections, index):
-            found[position] = (4.0, (document.sections[position].number,), "section number named in the question")
-        for position, score, matched, note in self._by_title(reading_of(question, document).needs, index):
-            if score > found.get(position, (0.0,))[0]:
-                found[position] = (score, matched, note)
-        best = sorted(found.items(), key=lambda item: (-item[1][0], item[0]))[: self.limit]
-        return tuple(
-            Hit(
-                method=self.name,
-                scope=_scope(document, document.sections[p]),
-                score=round(score, 6),
-                rank=rank,
-                matched=matched,
-                note=note,
+        needs = reading_of(question, document).needs
+        scores = self._by_title(needs, index)
+        numbered = {p for p in _numbered(question.sections, index) if scores.get(p, 0.0) <= _NUMBERED}
+        scores.update(dict.fromkeys(numbered, _NUMBERED))
+        best = heapq.nsmallest(self.limit, scores.items(), key=lambda item: (-item[1], item[0]))
+        hits: list[Hit] = []
+        for rank, (p, score) in enumerate(best, start=1):
+            section, title = document.sections[p], index.titles[p]
+            if section.start >= len(document):
+                continue
+            note = "title matched exactly" if _exact(needs, title) else "title matched in part"
+            hits.append(
+                Hit(
+                    method=self.name,
+                    scope=_scope(document, section),
+                    score=round(score, 6),
+                    rank=rank,
+                    matched=(section.number,) if p in numbered else needs.matched(title.terms),
+                    note="section number named in the question" if p in numbered else note,
+                )
             )
-            for rank, (p, (score, matched, note)) in enumerate(best, start=1)
-            if document.sections[p].start < len(document)
-        )
+        return tuple(hits)
 
-    def _by_title(self, needs: Needs, index: DocumentIndex) -> list[tuple[int, float, tuple[str, ...], str]]:
+    def _by_title(self, needs: Needs, index: DocumentIndex) -> dict[int, float]:
+        """Scores by section, of those whose title holds something of the question."""
         titles = index.document.derived("titles", _titles)
         touched = {p for term in needs.terms for p in titles.holders.get(term, ())}
-        rows: list[tuple[int, float, tuple[str, ...], str]] = []
-        for position in sorted(touched):
+        scores: dict[int, float] = {}
+        for position in touched:
             title = index.titles[position]
             shared = needs.terms & title.terms
             asked = needs.coverage(shared)
-            if not asked or not title.content:
-                continue
-            own = sum(titles.rarity[t] for t in shared) / (sum(titles.rarity[t] for t in title.terms) or 1.0)
-            exact = len(shared) >= title.content
-            score = (2.0 if exact else 0.0) + asked * (0.5 + 0.5 * own) + 0.25 * own
-            rows.append(
-                (position, score, needs.matched(shared), "title matched exactly" if exact else "title matched in part")
-            )
-        return rows
+            if asked and title.content:
+                own = sum([titles.rarity[t] for t in shared]) / titles.whole[position]
+                exact = 2.0 if _exact(needs, title) else 0.0
+                scores[position] = exact + asked * (0.5 + 0.5 * own) + 0.25 * own
+        return scores
+
+
+def _exact(needs: Needs, title: Title) -> bool:
+    return len(needs.terms & title.terms) >= title.content
 
 
 def _scope(document: ParsedDocument, section: Section) -> CandidateScope:
